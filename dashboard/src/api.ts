@@ -157,6 +157,15 @@ export const allPages = async <T>(
   return all;
 };
 
+// The object that was there, where the answer is the same: nothing is drawn anew.
+const kept = <T>(before: Got<T> & {key?: string}, key: string, data: T) => {
+  const isSame = before.key === key && before.error === undefined &&
+    JSON.stringify(before.data) === JSON.stringify(data);
+  if (!isSame) return {key, data, since: Date.now()};
+  before.since = Date.now();
+  return before;
+};
+
 export interface Got<T> {
   data?: T;
   error?: CallError;
@@ -176,7 +185,7 @@ export const usePolled = <T>(
     const once = async () => {
       try {
         const data = await asking.current();
-        if (!over) setGot({key, data, since: Date.now()});
+        if (!over) setGot((before) => kept(before, key, data));
       } catch (why) {
         if (over) return;
         const error = why instanceof CallError ? why :

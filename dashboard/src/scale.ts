@@ -11,6 +11,18 @@ export const linear = (lo: number, hi: number, from: number, to: number):
   return (value) => from + (value - lo) / width * (to - from);
 };
 
+// The least and the greatest of what is finite; 0 and 1 of nothing.
+export const extent = (values: Iterable<number>): [number, number] => {
+  let lo = Infinity;
+  let hi = -Infinity;
+  for (const value of values) {
+    if (!Number.isFinite(value)) continue;
+    lo = Math.min(lo, value);
+    hi = Math.max(hi, value);
+  }
+  return lo <= hi ? [lo, hi] : [0, 1];
+};
+
 // Round numbers between `lo` and `hi`, about `wanted` of them.
 export const ticks = (lo: number, hi: number, wanted: number): number[] => {
   if (!(hi > lo)) return [lo];

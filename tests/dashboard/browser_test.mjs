@@ -244,6 +244,20 @@ test('the keyboard alone reaches every trial', async () => {
   assert.ok(read.startsWith(`${await text('h1')}:`), read);
 });
 
+test('what is drawn follows the width of the window', async () => {
+  await open('/studies/example');
+  for (const width of [390, 1400, 800]) {
+    await page.setViewport({width, height: 900});
+    await page.waitForFunction(() => {
+      const canvas = document.querySelector('#rates canvas');
+      const box = canvas?.getBoundingClientRect();
+      return box && Math.abs(canvas.width - box.width) < 2 &&
+          box.right <= innerWidth;
+    }, {timeout: 5000});
+  }
+  await page.setViewport({width: 1400, height: 900});
+});
+
 test('the address holds what is shown', async () => {
   await open('/studies/example');
   await page.$$eval('#rates .choices button', (all) => all[1].click());

@@ -2,9 +2,12 @@
 //
 // Best so far: every result as a dot, the best up to then as a line.
 import type {Trial} from '../api';
-import {number, num, seconds} from '../format';
-import {linear, ticks} from '../scale';
+import {counted, number, num, seconds} from '../format';
+import {extent, linear, spaced, ticks} from '../scale';
 import {Frame} from './frame';
+
+// More would be a cloud, and slow to draw.
+const MOST_DOTS = 800;
 
 export const Best = ({trials, metric, lower}:
     {trials: Trial[]; metric: string; lower: boolean}) => {
@@ -21,27 +24,27 @@ export const Best = ({trials, metric, lower}:
   const spent = done.reduce((sum, one) => sum + num(one.usage?.totalSeconds), 0);
   const says = last === undefined ? 'No trial has a result yet.' :
     `The best is ${metric} ${number(last.value)} of trial ${num(last.trial.number)}, after ${
-      points.indexOf(last) + 1} of ${points.length} results${
+      points.indexOf(last) + 1} of ${counted(points.length, 'result')}${
       spent > 0 ? `; all of them took ${seconds(spent)}` : ''}.`;
-  const table = {
+  const table = () => ({
     head: ['Trial', metric, 'Best so far'],
     rows: points.map((one) => [num(one.trial.number), number(one.value),
       number(one.best)]),
-    right: [0, 1, 2]};
+    right: [0, 1, 2]});
   return <Frame id="best" title="Best so far" says={says} table={table}
-    note={<>Every trial with a result, by number; {lower ? 'lower' : 'higher'}
+    note={<>{points.length > MOST_DOTS ? `${MOST_DOTS} of ${points.length} results shown` :
+      'Every trial with a result'}, by number; {lower ? 'lower' : 'higher'}
       {' '}is better.</>}>
     {(width) => {
       const left = 54;
       const height = 210;
-      const values = points.map((one) => one.value).filter(Number.isFinite);
-      const lo = Math.min(...values);
-      const hi = Math.max(...values);
+      const [lo, hi] = extent(points.map((one) => one.value));
       const pad = (hi - lo) * 0.05 || 0.01;
       const first = num(points[0]?.trial.number);
       const end = num(points[points.length - 1]?.trial.number);
       const x = linear(first, Math.max(end, first + 1), left + 6, width - 10);
       const y = linear(lo - pad, hi + pad, height - 26, 10);
+      const dots = spaced(points, MOST_DOTS);
       const line = points.map((one, k) => {
         const at = x(num(one.trial.number)).toFixed(1);
         return k === 0 ? `M${at},${y(one.best).toFixed(1)}` :
@@ -58,7 +61,7 @@ export const Best = ({trials, metric, lower}:
           {ticks(first, end, Math.max(2, width / 110))
             .filter(Number.isInteger).map((value) =>
             <text x={x(value)} y={height - 6} class="tick middle">{value}</text>)}
-          {points.map((one) => <circle cx={x(num(one.trial.number))}
+          {dots.map((one) => <circle cx={x(num(one.trial.number))}
             cy={y(one.value)} r="2.6" class="dot">
             <title>{`trial ${num(one.trial.number)}: ${number(one.value)}`}</title>
           </circle>)}

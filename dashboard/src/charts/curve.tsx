@@ -4,7 +4,7 @@
 import {useState} from 'preact/hooks';
 import type {Measurement} from '../api';
 import {number, num} from '../format';
-import {linear, ticks} from '../scale';
+import {extent, linear, ticks} from '../scale';
 import {Frame} from './frame';
 
 export const Curve = ({points, metric}:
@@ -21,17 +21,15 @@ export const Curve = ({points, metric}:
   const says = end === undefined ? 'This trial has measured nothing yet.' :
     `${shown} is ${number(end.value)} at step ${end.step}, after ${
       points.length} measurements.`;
-  const table = {head: ['Step', ...names],
+  const table = () => ({head: ['Step', ...names],
     rows: points.map((one) => [num(one.step), ...names.map((name) =>
       name in (one.metrics ?? {}) ? number(one.metrics?.[name]) : '')]),
-    right: [0, ...names.map((_, k) => k + 1)]};
+    right: [0, ...names.map((_, k) => k + 1)]});
   return <Frame id="curve" title="Learning curve" says={says} table={table}>
     {(width) => {
       const left = 60;
       const height = 220;
-      const values = finite.map((one) => one.value);
-      const lo = Math.min(...values);
-      const hi = Math.max(...values);
+      const [lo, hi] = extent(finite.map((one) => one.value));
       const pad = (hi - lo) * 0.05 || 0.01;
       const first = finite[0]?.step ?? 0;
       const x = linear(first, Math.max(end?.step ?? 1, first + 1), left + 6,

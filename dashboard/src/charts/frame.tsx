@@ -87,7 +87,7 @@ interface Props {
   title: string;
   says: ComponentChildren;
   note?: ComponentChildren;  // evaluator, direction, set of trials
-  table: Table;
+  table: () => Table;  // made when it is looked at
   wide?: boolean;
   children: (width: number) => ComponentChildren;
 }
@@ -104,7 +104,7 @@ export const Frame = ({id, title, says, note, table, wide, children}: Props) => 
       <h2 id={key}>{title}</h2>
       <div class="tools" role="group" aria-label={`How to show: ${title}`}>
         {tab('chart', 'Chart')}{tab('data', 'Data')}
-        <button type="button" onClick={() => download(`${id}.csv`, table)}
+        <button type="button" onClick={() => download(`${id}.csv`, table())}
           aria-label={`Save ${title} as CSV`}>CSV</button>
       </div>
     </header>
@@ -112,7 +112,7 @@ export const Frame = ({id, title, says, note, table, wide, children}: Props) => 
     <div ref={ref} class="plot" hidden={shows !== 'chart'}>
       {width > 0 && shows === 'chart' ? children(width) : null}
     </div>
-    {shows === 'data' ? <DataTable table={table} caption={title} /> : null}
+    {shows === 'data' ? <DataTable table={table()} caption={title} /> : null}
     {note ? <p class="note">{note}</p> : null}
   </section>;
 };

@@ -6,7 +6,7 @@ import {useId} from 'preact/hooks';
 import type {Frontier as Answer} from '../api';
 import {countOrDash, general, moduleList, num, probability, seconds,
   withInterval} from '../format';
-import {linear, ticks} from '../scale';
+import {extent, linear, ticks} from '../scale';
 import {Frame, Hatch} from './frame';
 
 const short = (name: string): string => name === 'embeddings' ? 'emb' :
@@ -22,14 +22,14 @@ export const Frontier = ({answer, modules}:
   const searched = modules.filter(
       (name) => sets.some((set) => set.trained?.includes(name)));
   const mark = (k: number) => k === chosen ? ' *' : '';
-  const table = {
+  const table = () => ({
     head: ['Trained', 'Predicted, 80 %', 'Within', 'Parameters', 'Seconds',
       'Trials', 'Modules'],
     rows: sets.map((set, k) => [`${set.trained?.length ?? 0}${mark(k)}`,
       withInterval(set.predicted), probability(set.withinToleranceProbability),
       countOrDash(set.trainedParameters), seconds(num(set.seconds)),
       num(set.trials), moduleList(set.trained ?? [])]),
-    right: [0, 2, 3, 4, 5]};
+    right: [0, 2, 3, 4, 5]});
   return <Frame id="frontier" title="What is enough to train"
     says={`The best that is expected is ${target} ${
       withInterval(answer.best)}; below, what so many trained modules reach, and which these are.`}
@@ -45,10 +45,8 @@ export const Frontier = ({answer, modules}:
       const high = 230;
       const under = top + high + 46;
       const height = under + searched.length * (row + 2) + 6;
-      const ends = sets.flatMap((set) => [num(set.predicted?.lo80),
-        num(set.predicted?.hi80)]).filter(Number.isFinite);
-      const lo = Math.min(...ends);
-      const hi = Math.max(...ends);
+      const [lo, hi] = extent(sets.flatMap((set) => [num(set.predicted?.lo80),
+        num(set.predicted?.hi80)]));
       const pad = (hi - lo) * 0.06 || 0.01;
       const y = linear(lo - pad, hi + pad, top + high, top);
       const step = (width - left - 10) / Math.max(1, sets.length);
@@ -83,11 +81,12 @@ export const Frontier = ({answer, modules}:
           <text x={x(k)} y={top + high + 18} class="tick middle strong">
             {set.trained?.length ?? 0}{k === chosen ? ' *' : ''}</text>
           {step > 34 ? <text x={x(k)} y={top + high + 33} class="tick middle">
-            {probability(set.withinToleranceProbability)}</text> : null}
+            {probability(set.withinToleranceProbability).replace(' %', '')}
+          </text> : null}
         </g>)}
         <text x={left - 8} y={top + high + 18} class="tick end">trained</text>
         {step > 34 ? <text x={left - 8} y={top + high + 33} class="tick end">
-          within</text> : null}
+          within %</text> : null}
         {searched.map((name, r) => <g>
           {row > 10 || r % 4 === 0 ? <text x={left - 8}
             y={under + r * (row + 2) + row - 3} class="tick end">

@@ -12,12 +12,12 @@ export const Importance = ({report}: {report: Report}) => {
   const rows = report.parameters ?? [];
   const settled = report.stability?.sentence;
   const r2 = num(report.outOfBagR2);
-  const table = {
+  const table = () => ({
     head: ['Module', 'Rank', 'Main effect', '80 % interval', 'Direction'],
     rows: rows.map((one) => [one.parameter, num(one.rank),
       percent(one.main?.value), percentInterval(one.main ?? {}),
       direction(one)]),
-    right: [1, 2, 3]};
+    right: [1, 2, 3]});
   return <Frame id="importance" title="Which modules matter"
     says={sentence(report.verdict)}
     note={<>Share of the variance of {report.options?.target} over the searched

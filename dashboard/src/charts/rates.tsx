@@ -2,11 +2,11 @@
 //
 // Trial x layer: a column is a trial, a row is a module, the lowest layer at the
 // bottom as in the model. Drawn on a canvas, since there may be thousands.
-import {useEffect, useRef, useState} from 'preact/hooks';
+import {useLayoutEffect, useMemo, useRef, useState} from 'preact/hooks';
 import type {Trial} from '../api';
-import {number, num, rate as rateText, state} from '../format';
+import {counted, number, num, rate as rateText, state} from '../format';
 import {go} from '../route';
-import {heat, linear, spaced, warmth} from '../scale';
+import {extent, heat, linear, spaced, warmth} from '../scale';
 import {Frame, useDark} from './frame';
 import {Legend} from './strip';
 
@@ -21,6 +21,9 @@ interface Props {
   onOrder: (byScore: boolean) => void;
 }
 
+const score = (trial: Trial) => num(trial.values?.[0]);
+const rateOf = (trial: Trial, name: string) =>
+  num(trial.rates?.find((one) => one.module === name)?.rate);
 const LEFT = 84;
 const STRIP = 34;
 const GAP = 8;
@@ -28,49 +31,47 @@ const GAP = 8;
 export const Rates = ({trials, modules, levels, metric, lower, study, byScore,
   onOrder}: Props) => {
   const dark = useDark();
-  const score = (trial: Trial) => num(trial.values?.[0]);
-  const done = trials.filter((one) => one.values?.length &&
-    state(one.state) === 'SUCCEEDED');
-  const ordered = [...done].sort((a, b) => byScore ?
+  const done = useMemo(() => trials.filter((one) => one.values?.length &&
+    state(one.state) === 'SUCCEEDED'), [trials]);
+  const ordered = useMemo(() => [...done].sort((a, b) => byScore ?
     (lower ? score(b) - score(a) : score(a) - score(b)) :
-    num(a.number) - num(b.number));
-  const rateOf = (trial: Trial, name: string) =>
-    num(trial.rates?.find((one) => one.module === name)?.rate);
-  const fixed = modules.filter((name) => done.length > 1 && done.every(
-      (one) => rateOf(one, name) === rateOf(done[0] as Trial, name)));
-  const rows = modules.filter((name) => !fixed.includes(name)).reverse();
+    num(a.number) - num(b.number)), [done, byScore, lower]);
+  const fixed = useMemo(() => modules.filter((name) => done.length > 1 &&
+    done.every((one) => rateOf(one, name) === rateOf(done[0] as Trial, name))),
+  [modules, done]);
+  const rows = useMemo(() => modules.filter((name) => !fixed.includes(name))
+    .reverse(), [modules, fixed]);
   const frozen = (name: string, of: Trial[]) => of.filter((trial) =>
     rateOf(trial, name) === 0).length;
   const top = byScore ? ordered.slice(-Math.max(1, Math.ceil(ordered.length / 10))) : [];
   const often = [...modules].filter((name) => top.length > 0 &&
     frozen(name, top) > top.length / 2);
   const says = ordered.length === 0 ? 'No trial has a result yet.' :
-    `${ordered.length} trials with a result, ${byScore ? 'the best at the right' :
+    `${counted(ordered.length, 'trial')} with a result, ${byScore ? 'the best at the right' :
       'in the order of their numbers'}${often.length > 0 ?
       `; of the best tenth most freeze ${often.join(', ')}` : ''}.`;
-  const table = {
+  const table = () => ({
     head: ['Trial', metric, ...modules],
     rows: ordered.map((trial) => [num(trial.number), number(score(trial)),
-      ...modules.map((name) => rateText(
-          trial.rates?.find((one) => one.module === name)?.rate))]),
-    right: [0, 1, ...modules.map((_, k) => k + 2)]};
+      ...modules.map((name) => rateText(rateOf(trial, name)))]),
+    right: [0, 1, ...modules.map((_, k) => k + 2)]});
   return <Frame id="rates" title="Every trial, layer by layer" says={says}
     table={table} wide
     note={<>A column is a trial, a row a module; hatched is frozen. The strip
       above is {metric}.{fixed.length > 0 ? ` Always the same: ${fixed.map(
         (name) => `${name} ${rateText(rateOf(done[0] as Trial, name))}`).join(', ')}.` : ''}</>}>
     {(width) => {
-      const shown = spaced(ordered, Math.floor(width - LEFT - 8));
+      const most = Math.floor(width - LEFT - 8);
       return <>
         <div class="choices" role="group" aria-label="Order of trials">
           <button type="button" aria-pressed={byScore}
             onClick={() => onOrder(true)}>by {metric}</button>
           <button type="button" aria-pressed={!byScore}
             onClick={() => onOrder(false)}>by number</button>
-          {shown.length < ordered.length ? <span class="quiet">
-            {shown.length} of {ordered.length} shown</span> : null}
+          {most < ordered.length ? <span class="quiet">
+            {most} of {ordered.length} shown</span> : null}
         </div>
-        <Grid {...{shown, rows, levels, metric, study, width, dark, score}} />
+        <Grid {...{ordered, most, rows, levels, metric, study, width, dark}} />
         <Legend levels={levels} />
       </>;
     }}
@@ -78,19 +79,20 @@ export const Rates = ({trials, modules, levels, metric, lower, study, byScore,
 };
 
 interface GridProps {
-  shown: Trial[]; rows: string[]; levels: number[]; metric: string;
-  study: string; width: number; dark: boolean; score: (trial: Trial) => number;
+  ordered: Trial[]; most: number; rows: string[]; levels: number[];
+  metric: string; study: string; width: number; dark: boolean;
 }
 
-const Grid = ({shown, rows, levels, metric, study, width, dark, score}:
+const Grid = ({ordered, most, rows, levels, metric, study, width, dark}:
     GridProps) => {
+  const shown = useMemo(() => spaced(ordered, most), [ordered, most]);
   const ref = useRef<HTMLCanvasElement>(null);
   const [at, setAt] = useState<{k: number; row: number} | null>(null);
   const row = rows.length > 40 ? 8 : 20;
   const height = STRIP + GAP + rows.length * row;
   const room = width - LEFT - 2;
   const column = room / Math.max(1, shown.length);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const canvas = ref.current;
     const pen = canvas?.getContext('2d');
     if (!canvas || !pen) return;
@@ -118,8 +120,7 @@ const Grid = ({shown, rows, levels, metric, study, width, dark, score}:
     ink.stroke();
     const hatch = pen.createPattern(tile, 'repeat');
     hatch?.setTransform(new DOMMatrix().scale(1 / ratio));
-    const scores = shown.map(score).filter(Number.isFinite);
-    const y = linear(Math.min(...scores), Math.max(...scores), STRIP - 2, 3);
+    const y = linear(...extent(shown.map(score)), STRIP - 2, 3);
     const gap = column > 6 ? 1 : 0;
     pen.font = `12px ${styles.fontFamily}`;
     pen.textAlign = 'right';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import {useRef} from 'preact/hooks';
+import {useMemo, useRef} from 'preact/hooks';
 import {allPages, call, usePolled} from '../api';
 import type {Frontier as FrontierAnswer, Got, Plan as PlanAnswer, Reasons,
   Report, Study as StudyAnswer, Trial} from '../api';
@@ -26,6 +26,8 @@ export const Study = ({id, tab, view}:
     <Loaded {...{id, tab, view}} study={data} />}</Show>;
 };
 
+const NONE: Trial[] = [];
+
 const Loaded = ({id, tab, view, study}:
     {id: string; tab: string; view: URLSearchParams; study: StudyAnswer}) => {
   const name = study.name;
@@ -46,11 +48,11 @@ const Loaded = ({id, tab, view, study}:
     call<PlanAnswer>('ImportanceService/GetPlan', {study: name}));
   const reasons = useAtRevision(`${name} reasons`, revision, active ? 3000 : 0,
     () => call<Reasons>('StudyService/ExplainStudy', {name}));
-  const all = trials.data ?? [];
-  const modules = all.find((one) => one.rates?.length)?.rates?.map(
-      (one) => one.module) ?? [];
-  const levels = levelsOf([...ratesIn(study), ...all.flatMap(
-      (one) => one.rates?.map((rate) => num(rate.rate)) ?? [])]);
+  const all = trials.data ?? NONE;
+  const modules = useMemo(() => all.find((one) => one.rates?.length)?.rates?.map(
+      (one) => one.module) ?? [], [all]);
+  const levels = useMemo(() => levelsOf([...ratesIn(study), ...all.flatMap(
+      (one) => one.rates?.map((rate) => num(rate.rate)) ?? [])]), [all, study]);
   const verdict = frontier.data?.verdict ?? report.data?.verdict;
   return <main id="main">
     <nav class="crumbs" aria-label="Where you are"><a href="#/">Studies</a> /

@@ -6,7 +6,7 @@ import {State} from '../parts';
 import {setView} from '../route';
 
 // More rows than this are asked for by a press.
-const MOST = 200;
+const MOST = 100;
 
 export const took = (trial: Trial): string => {
   if (trial.startTime === undefined || state(trial.state) === 'QUEUED') return '';
