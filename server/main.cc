@@ -16,6 +16,7 @@
 #include <thread>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/synchronization/mutex.h"
@@ -213,6 +214,11 @@ HttpOptions HttpOptionsOf(const ServeOptions& options) {
   HttpOptions http;
   http.listen = options.http_listen;
   http.takes_next_port = !options.is_http_listen_given;
+  // Whoever asks for any port gets no page at a port that others count on.
+  if (!options.is_http_listen_given &&
+      absl::EndsWith(options.listen.front(), ":0")) {
+    http.listen = "127.0.0.1:0";
+  }
   http.allows_writes = options.allow_ui_writes;
   http.base_path = options.base_path;
   http.hosts = options.http_hosts;

@@ -126,7 +126,7 @@ TEST(CoordinatorMainTest, SaysWhereThePageIsUnlessThereIsNone) {
   coordinator.ReadLine();
   EXPECT_THAT(coordinator.ReadLine(),
               MatchesRegex("page on http://127\\.0\\.0\\.1:[1-9][0-9]*/"));
-  // Another takes the next port.
+  // Another takes another.
   Process second({"--ephemeral", "--listen", "127.0.0.1:0"});
   second.ReadLine();
   EXPECT_THAT(second.ReadLine(), StartsWith("page on http://127.0.0.1:"));
