@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import {useMemo, useRef} from 'preact/hooks';
+import {useEffect, useMemo, useRef, useState} from 'preact/hooks';
 import {allPages, call, usePolled} from '../api';
 import type {Frontier as FrontierAnswer, Got, Plan as PlanAnswer, Reasons,
   Report, Study as StudyAnswer, Trial} from '../api';
@@ -100,10 +100,16 @@ const Loaded = ({id, tab, view, study}:
 function useAtRevision<T>(key: string, revision: string, pace: number,
     ask: () => Promise<T>): Got<T> {
   const asked = useRef({at: 0, revision: ''});
-  if (Date.now() - asked.current.at >= pace) {
-    asked.current = {at: asked.current.revision === revision ?
-      asked.current.at : Date.now(), revision};
-  }
+  const [, wake] = useState(0);
+  const isNew = asked.current.revision !== revision;
+  const rest = asked.current.at + pace - Date.now();
+  if (isNew && rest <= 0) asked.current = {at: Date.now(), revision};
+  // Nothing else may come that would draw this page again.
+  useEffect(() => {
+    if (!isNew || rest <= 0) return;
+    const timer = window.setTimeout(() => wake((count) => count + 1), rest);
+    return () => window.clearTimeout(timer);
+  }, [revision, isNew, rest]);
   const kept = useRef<{key: string; data?: T}>({key});
   const got = usePolled(`${key} ${asked.current.revision}`, ask, 0);
   if (kept.current.key !== key) kept.current = {key};
