@@ -4,7 +4,7 @@
 //
 // An error has an id with a page (FL-2031), the cause and the fix. It travels
 // as an absl::Status whose message is the cause; a payload carries the rest.
-// Only server/rpc/call.cc makes it a wire error.
+// Only server/rpc and server/http make it a wire error.
 //
 //   return MakeError(ErrorId::kLevelsInvalid, "levels of layer.3 are empty",
 //                    "list at least one rate", "space.modules[3].levels");

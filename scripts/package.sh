@@ -28,6 +28,7 @@ case $WHAT in
     ;;
 esac
 if [ -z "$BUILD" ]; then
+  "$ROOT/scripts/setup.sh" dashboard  # packages carry the page
   "$ROOT/scripts/build.sh" release
   BUILD=$ROOT/build-release
 fi

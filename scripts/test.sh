@@ -46,6 +46,7 @@ case $PRESET in
     NEED=(all)
     [[ "|$LABELS|" != *"|deploy|"* ]] || NEED=(deploy)
     [[ "|$LABELS|" != *"|python|"* ]] || NEED+=(python)
+    [[ "|$LABELS|" != *"|browser|"* ]] || NEED+=(browser)
     for one in "${NEED[@]}"; do "$ROOT/scripts/setup.sh" "$one"; done
     ;;
   asan)

@@ -16,6 +16,7 @@
 #include <thread>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/synchronization/mutex.h"
@@ -30,6 +31,7 @@
 #include "server/auth/access.h"
 #include "server/auth/issuer.h"
 #include "server/coordinator.h"
+#include "server/http/http_edge.h"
 #include "server/notify/deliver.h"
 #include "server/options.h"
 #include "server/overview/overview.h"
@@ -208,10 +210,25 @@ absl::StatusOr<RpcOptions> RpcOptionsOf(const ServeOptions& options,
   return rpc;
 }
 
+HttpOptions HttpOptionsOf(const ServeOptions& options) {
+  HttpOptions http;
+  http.listen = options.http_listen;
+  http.takes_next_port = !options.is_http_listen_given;
+  // Whoever asks for any port gets no page at a port that others count on.
+  if (!options.is_http_listen_given &&
+      absl::EndsWith(options.listen.front(), ":0")) {
+    http.listen = "127.0.0.1:0";
+  }
+  http.allows_writes = options.allow_ui_writes;
+  http.base_path = options.base_path;
+  http.hosts = options.http_hosts;
+  return http;
+}
+
 // Says where the server is served, to scripts and people; these learn where the
 // log is.
 absl::Status Announce(const ServeOptions& options, const RpcServer& server,
-                      bool is_log_away) {
+                      const HttpEdge* page, bool is_log_away) {
   RETURN_IF_ERROR(WriteReadyFile(options.ready_file, server.address()));
   for (const std::string& address : server.addresses()) {
     std::cout << "listening on " << address << "\n" << std::flush;
@@ -219,12 +236,32 @@ absl::Status Announce(const ServeOptions& options, const RpcServer& server,
   if (!server.health_address().empty()) {
     std::cout << "health on " << server.health_address() << "\n" << std::flush;
   }
+  if (page != nullptr) {
+    std::cout << "page on " << page->url() << "\n" << std::flush;
+  }
   if (is_log_away) {
     SayOnTerminal(absl::StrCat("the coordinator is ready: data in ",
                                options.data_folder, ", log in ",
                                LogFileOf(options)));
   }
   return absl::OkStatus();
+}
+
+// Returns null where there is to be no page. Where gRPC is served to no other
+// user of this machine there is none unless it was asked for, and then its
+// callers need a token.
+absl::StatusOr<std::unique_ptr<HttpEdge>> ServePage(HttpOptions options,
+                                                    Coordinator& coordinator,
+                                                    const Gate& gate,
+                                                    RpcServer& server) {
+  options.trusts_local_callers = server.trusts_local_callers();
+  const bool is_asked_for = !options.takes_next_port;
+  if (options.listen.empty() ||
+      (!is_asked_for && !options.trusts_local_callers)) {
+    return nullptr;
+  }
+  return HttpEdge::Listen(options, coordinator.verbs(), gate,
+                          &coordinator.audit(), server.counts());
 }
 
 absl::StatusOr<ExitCode> Serve(const ServeOptions& options,
@@ -243,6 +280,8 @@ absl::StatusOr<ExitCode> Serve(const ServeOptions& options,
   // Checked before a data folder is made for nothing. Removing it afterwards
   // might remove the folder of another coordinator that was quicker.
   RETURN_IF_ERROR(RpcServer::Check(rpc));
+  const HttpOptions http = HttpOptionsOf(options);
+  RETURN_IF_ERROR(HttpEdge::Check(http));
   const TerminalLog log(LogFileOf(options),
                         !options.ephemeral && !options.wants_log_here);
   ASSIGN_OR_RETURN(const auto store, storage::OpenStore(StoreSpecOf(options)));
@@ -277,13 +316,16 @@ absl::StatusOr<ExitCode> Serve(const ServeOptions& options,
                      JoinAddress(options.tls_certificate, *server));
     issuer->ServeAt(at);
   }
-  RETURN_IF_ERROR(Announce(options, *server, log.is_on()));
+  ASSIGN_OR_RETURN(const auto page,
+                   ServePage(http, coordinator, gate, *server));
+  RETURN_IF_ERROR(Announce(options, *server, page.get(), log.is_on()));
   int signal = 0;
   sigwait(&stop_signals, &signal);
   Log(LogLevel::kInfo, "stopping", {{"signal", strsignal(signal)}});
   if (signal == SIGINT) code = kExitInterrupted;
   if (!options.ready_file.empty()) unlink(options.ready_file.c_str());
   server->StopServing();
+  if (page != nullptr) page->Stop();
   coordinator.Drain();
   server->Shutdown(kShutdownGrace);
   return code;

@@ -50,6 +50,34 @@ Flag ListenFlag(std::vector<std::string>* listen) {
   return flag;
 }
 
+// The flags of the page.
+std::vector<Flag> PageFlags(ServeOptions* options) {
+  Flag listen{"--http-listen", "ADDRESS",
+              "Where the page for browsers is, on loopback; none: nowhere",
+              [options](const std::string& text) {
+                options->http_listen = text == "none" ? "" : text;
+                options->is_http_listen_given = true;
+                return absl::OkStatus();
+              }};
+  listen.unless_given = options->http_listen + " or the next free port";
+  Flag host{"--http-host", "NAME",
+            "Another name of the page, behind a proxy; a token is then asked "
+            "for; may be repeated",
+            [options](const std::string& text) {
+              options->http_hosts.push_back(text);
+              return absl::OkStatus();
+            }};
+  host.repeats = true;
+  return {listen,
+          SwitchFlag("--allow-ui-writes",
+                     "Let the page change studies, as far as its caller may",
+                     &options->allow_ui_writes),
+          TextFlag("--base-path", "PATH",
+                   "Below which path a proxy has the page: /frostline",
+                   &options->base_path),
+          host};
+}
+
 // The flag for a folder that `frostline tls init` made.
 Flag TlsFolderFlag(ServeOptions* options) {
   return {"--tls", "DIR",
@@ -142,8 +170,8 @@ FlagTable TableOf(ServeOptions* options, bool* heartbeat_given) {
                   "lines of JSON, then end",
                   &options->audit_end),
        LogLevelFlag(&options->log_level), LogFormatFlag()}};
-  for (auto flags :
-       {AccessFlags(options), spans::CollectorFlags(&options->collector)}) {
+  for (auto flags : {AccessFlags(options), PageFlags(options),
+                     spans::CollectorFlags(&options->collector)}) {
     std::move(flags.begin(), flags.end(), std::back_inserter(table.flags));
   }
   return table;

@@ -20,6 +20,13 @@ struct ServeOptions {
   bool ephemeral = false;   // gone at the end
   std::vector<std::string> listen = {"127.0.0.1:7070"};
   std::string health_listen;  // empty: no address of its own
+  // Where the page is. Empty: nowhere. Unless it is given, a port in use is no
+  // failure: the next free one does.
+  std::string http_listen = "127.0.0.1:7071";
+  bool is_http_listen_given = false;
+  bool allow_ui_writes = false;
+  std::string base_path;                // below which a proxy has the page
+  std::vector<std::string> http_hosts;  // by which a proxy calls it
   // PEM files, needed for every address that other machines can reach. Empty:
   // there is no such address.
   std::string tls_certificate;

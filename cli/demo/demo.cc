@@ -526,6 +526,7 @@ absl::StatusOr<ExitCode> RunDemoStages(const DemoOptions& options,
   std::cout << "coordinator on " << fleet.address() << ", " << options.workers
             << (options.workers == 1 ? " worker\n" : " workers\n");
   ASSIGN_OR_RETURN(v1::Study study, CreateDemoStudy(*client, options));
+  std::cout << "watch it at " << fleet.page() << "#/" << study.name() << "\n";
   if (IsEnded(study.state())) {
     std::cout << "\nThe demo of this folder has ended before.\n";
   }

@@ -305,13 +305,24 @@ absl::Status Ended(const ChildProcess& child) {
 
 }  // namespace
 
-std::string ListenAddressIn(const std::string& output) {
-  const std::string words = "listening on ";
+namespace {
+
+std::string RestOfLine(const std::string& output, const std::string& words) {
   const std::size_t found = output.find(words);
   if (found == std::string::npos) return "";
   const std::size_t start = found + words.size();
   const std::size_t end = output.find('\n', start);
   return end == std::string::npos ? "" : output.substr(start, end - start);
+}
+
+}  // namespace
+
+std::string ListenAddressIn(const std::string& output) {
+  return RestOfLine(output, "listening on ");
+}
+
+std::string PageAddressIn(const std::string& output) {
+  return RestOfLine(output, "page on ");
 }
 
 absl::StatusOr<std::vector<std::string>> SyntheticTrainer() {
@@ -353,8 +364,9 @@ absl::Status LocalFleet::StartCoordinator(StopSignals& signals) {
     RETURN_IF_ERROR(signals.Pause(kFleetPollInterval));
     RETURN_IF_ERROR(Check());
     ASSIGN_OR_RETURN(const std::string output, ReadTextFile(log, kFirstOutput));
+    page_ = PageAddressIn(output);  // the later line
     address_ = ListenAddressIn(output);
-    if (!address_.empty()) return absl::OkStatus();
+    if (!address_.empty() && !page_.empty()) return absl::OkStatus();
   }
   return MakeError(ErrorId::kCoordinatorAway,
                    absl::StrCat("the coordinator did not listen within 20 s:\n",

@@ -171,6 +171,7 @@ class LocalFleet {
   void Stop();
 
   const std::string& address() const { return address_; }  // HOST:PORT
+  const std::string& page() const { return page_; }  // "http://…/"; or empty
 
  private:
   absl::Status Start(const std::string& name, const std::string& program,
@@ -178,6 +179,7 @@ class LocalFleet {
 
   std::string folder_;
   std::string address_;
+  std::string page_;
   std::vector<std::unique_ptr<ChildProcess>> children_;  // coordinator first
 };
 
@@ -190,6 +192,8 @@ absl::StatusOr<std::vector<std::string>> RealTrainer(
 // Returns the address in the line "listening on HOST:PORT", or "" while there
 // is no complete line of this kind.
 std::string ListenAddressIn(const std::string& output);
+// Returns the address in the line "page on http://HOST:PORT/" likewise.
+std::string PageAddressIn(const std::string& output);
 
 }  // namespace frostline::cli
 

@@ -35,22 +35,8 @@ TimeLimit LimitOf(std::chrono::system_clock::time_point asked,
   return {.left = longest, .is_ours = true};
 }
 
-absl::Status DeadlinePassed(Duration limit) {
-  return MakeError(
-      ErrorId::kDeadlinePassed,
-      absl::StrCat("no answer within ",
-                   std::chrono::duration<double>(limit).count(),
-                   " s, the coordinator's own deadline"),
-      "send it again with the same request_id, or ask for less at a time");
-}
-
 absl::Status CheckSize(const grpc::ByteBuffer& bytes) {
-  if (bytes.Length() <= kMaxRequestBytes) return absl::OkStatus();
-  return MakeError(ErrorId::kFieldTooLarge,
-                   absl::StrCat("the request has ", bytes.Length(),
-                                " bytes, more than ", kMaxRequestBytes),
-                   "split it into several requests, or shorten its longest "
-                   "fields");
+  return CheckRequestSize(bytes.Length());
 }
 
 absl::Status Parse(const grpc::ByteBuffer& bytes,
@@ -81,11 +67,6 @@ absl::Status Serialize(const google::protobuf::Message& message,
       "ask for a smaller page");
 }
 
-absl::Status ReplyDropped() {
-  return MakeError(ErrorId::kInternal, "the call was given up unanswered",
-                   "report it with the lines of the coordinator's log");
-}
-
 namespace {
 
 constexpr int kRetrySeconds = 1;
@@ -102,20 +83,6 @@ void Pack(const google::protobuf::Message& detail, const char* type_url,
   auto* any = envelope->add_details();
   any->set_type_url(type_url);
   any->set_value(detail.SerializeAsString());
-}
-
-v1::ErrorInfo InfoOf(const ErrorDetail& detail, const std::string& cause) {
-  v1::ErrorInfo info;
-  info.set_reason(KindOf(detail.id).reason);
-  info.set_domain(proto::kErrorDomain);
-  auto& metadata = *info.mutable_metadata();
-  metadata["id"] = ErrorCode(detail.id);
-  metadata["cause"] = cause;
-  metadata["fix"] = proto::CleanText(detail.fix, proto::kMaxFixBytes);
-  if (!detail.field.empty()) {
-    metadata["field"] = proto::CleanText(detail.field, proto::kMaxFieldBytes);
-  }
-  return info;
 }
 
 v1::BadRequest BadRequestOf(const ErrorDetail& detail) {
@@ -136,9 +103,7 @@ v1::RetryInfo RetryLater() {
 
 grpc::Status ToGrpcStatus(const absl::Status& status) {
   if (status.ok()) return grpc::Status::OK;
-  ErrorDetail detail;  // INTERNAL, for errors that are not of ours
-  detail.fix = "report it with the lines of the coordinator's log";
-  detail = DetailOf(status).value_or(detail);
+  const ErrorDetail detail = AnsweredDetail(status);
   const absl::StatusCode code = KindOf(detail.id).code;
   const std::string cause =
       proto::CleanText(std::string(status.message()), proto::kMaxCauseBytes);
@@ -146,7 +111,7 @@ grpc::Status ToGrpcStatus(const absl::Status& status) {
   v1::StatusDetails envelope;
   envelope.set_code(static_cast<int>(code));
   envelope.set_message(cause);
-  Pack(InfoOf(detail, cause), proto::kErrorInfoUrl, &envelope);
+  Pack(ErrorInfoOf(detail, cause), proto::kErrorInfoUrl, &envelope);
   if (code == absl::StatusCode::kInvalidArgument && !detail.field.empty()) {
     Pack(BadRequestOf(detail), proto::kBadRequestUrl, &envelope);
   }
@@ -156,68 +121,6 @@ grpc::Status ToGrpcStatus(const absl::Status& status) {
   }
   return grpc::Status(static_cast<grpc::StatusCode>(code), cause,
                       envelope.SerializeAsString());
-}
-
-namespace {
-
-constexpr std::array<const char*, VerbCounts::kCodes> kNames = {
-    "OK",
-    "CANCELLED",
-    "UNKNOWN",
-    "INVALID_ARGUMENT",
-    "DEADLINE_EXCEEDED",
-    "NOT_FOUND",
-    "ALREADY_EXISTS",
-    "PERMISSION_DENIED",
-    "RESOURCE_EXHAUSTED",
-    "FAILED_PRECONDITION",
-    "ABORTED",
-    "OUT_OF_RANGE",
-    "UNIMPLEMENTED",
-    "INTERNAL",
-    "UNAVAILABLE",
-    "DATA_LOSS",
-    "UNAUTHENTICATED"};
-
-void WriteUnary(const std::string& verb, const VerbCounts& counts,
-                MetricsPage& page) {
-  page.Set("frostline_calls_in_progress",
-           counts.begun.value() - counts.ended.value(), {{"verb", verb}});
-  for (std::size_t code = 0; code < kNames.size(); ++code) {
-    const Histogram& seconds = counts.seconds[code];
-    // Leaves out errors that never happened: they would be most of the page.
-    if (code != grpc::StatusCode::OK && seconds.Count() == 0) continue;
-    page.Set("frostline_calls_total", seconds.Count(),
-             {{"verb", verb}, {"code", kNames[code]}});
-    page.Set("frostline_call_seconds", seconds,
-             {{"verb", verb}, {"code", kNames[code]}});
-  }
-}
-
-}  // namespace
-
-const char* CodeName(grpc::StatusCode code) {
-  const auto at = static_cast<std::size_t>(code);
-  return kNames[at < kNames.size() ? at : VerbCounts::kUnknown];
-}
-
-VerbCounts* CallCounts::Of(const std::string& method, bool streams) {
-  VerbCounts& counts =
-      verbs_[std::string(absl::StripPrefix(method, "frostline.v1."))];
-  counts.streams = streams;
-  return &counts;
-}
-
-void CallCounts::Write(MetricsPage& page) const {
-  for (const auto& [verb, counts] : verbs_) {
-    if (!counts.streams) {
-      WriteUnary(verb, counts, page);
-      continue;
-    }
-    page.Set("frostline_streams_total", counts.begun, {{"verb", verb}});
-    page.Set("frostline_streams_open",
-             counts.begun.value() - counts.ended.value(), {{"verb", verb}});
-  }
 }
 
 namespace {
@@ -262,14 +165,6 @@ TraceContext TraceOf(const grpc::ServerContextBase& context) {
 namespace {
 
 using Answer = absl::StatusOr<MessagePtr>;
-
-// Says whether a code means a bug or a fault of the server, which no caller can
-// repair.
-bool IsOurFault(grpc::StatusCode code) {
-  return code == grpc::StatusCode::INTERNAL ||
-         code == grpc::StatusCode::UNKNOWN ||
-         code == grpc::StatusCode::DATA_LOSS;
-}
 
 class UnaryCall final : public grpc::ServerUnaryReactor {
  public:
@@ -320,7 +215,8 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
     absl::Status status = answer.status();
     if (status.ok()) status = Serialize(**answer, call->out_);
     const grpc::Status said = ToGrpcStatus(status);
-    call->NoteAnswered(said.error_code(), status);
+    call->NoteAnswered(static_cast<absl::StatusCode>(said.error_code()),
+                       status);
     call->Finish(said);
   }
 
@@ -339,18 +235,10 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
     std::shared_ptr<Open> open_;
   };
 
-  void NoteAnswered(grpc::StatusCode code, const absl::Status& status) const {
-    const Duration took = SystemClock().Steady() - begun_;
-    if (guarded_.counts != nullptr) guarded_.counts->NoteAnswered(code, took);
-    const LogLevel level =
-        IsOurFault(code) ? LogLevel::kWarning : LogLevel::kDebug;
-    if (!IsLogged(level)) return;
+  void NoteAnswered(absl::StatusCode code, const absl::Status& status) const {
     const LogTraceScope traced(trace_);
-    Log(level, "call",
-        {{"method", guarded_.method},
-         {"code", CodeName(code)},
-         {"seconds", absl::StrCat(std::chrono::duration<double>(took).count())},
-         {"why", std::string(status.message())}});
+    server::NoteAnswered(guarded_, code, SystemClock().Steady() - begun_,
+                         status);
   }
 
   grpc::ByteBuffer* const out_;
@@ -362,20 +250,6 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
   std::optional<grpc::Alarm> alarm_;
 };
 
-// Tells the audit of a refused call, if the call would have changed something.
-// Nothing of the request was looked at.
-void NoteRefused(const Guarded& guarded, const UnaryVerb& verb,
-                 const grpc::CallbackServerContext& context,
-                 const absl::Status& why) {
-  if (guarded.audit == nullptr) return;
-  if (!MayChange(*verb.request->GetDescriptor(), guarded.method)) return;
-  const auto known = guarded.gate.Identify(ShownBy(context), verb.role);
-  CallContext caller(known.ok() ? *known : CallerIdentity());
-  caller.peer = context.peer();
-  NoteRequest(*verb.request, guarded.method, &caller);
-  guarded.audit->NoteRefused(caller, why);
-}
-
 }  // namespace
 
 absl::StatusOr<MessagePtr> Admit(const VerbRow& verb,
@@ -384,28 +258,8 @@ absl::StatusOr<MessagePtr> Admit(const VerbRow& verb,
   RETURN_IF_ERROR(CheckSize(in));
   MessagePtr request(verb.request->New());
   RETURN_IF_ERROR(Parse(in, request.get()));
-  RETURN_IF_ERROR(proto::CheckServed(*request));
-  RETURN_IF_ERROR(verb.check(*request, time_left));
+  RETURN_IF_ERROR(CheckRequest(verb, *request, time_left));
   return request;
-}
-
-absl::StatusOr<CallerIdentity> Identify(const Guarded& guarded, CallerRole role,
-                                        const Shown& shown) {
-  ASSIGN_OR_RETURN(CallerIdentity caller, guarded.gate.Identify(shown, role));
-  RETURN_IF_ERROR(guarded.gate.TakeCall(caller));
-  RETURN_IF_ERROR(CheckRole(caller, role, guarded.method));
-  return caller;
-}
-
-CallContext ContextOf(const grpc::CallbackServerContext& context,
-                      CallerIdentity identity, const std::string& method,
-                      const google::protobuf::Message& request,
-                      CancelFlag cancelled) {
-  CallContext caller(std::move(identity));
-  caller.peer = context.peer();
-  caller.cancelled = std::move(cancelled);
-  NoteRequest(request, method, &caller);
-  return caller;
 }
 
 UnaryMethod ServeUnary(UnaryVerb verb, Guarded guarded, Duration longest) {
@@ -419,7 +273,8 @@ UnaryMethod ServeUnary(UnaryVerb verb, Guarded guarded, Duration longest) {
     absl::StatusOr<CallerIdentity> who =
         Identify(guarded, verb.role, ShownBy(*context));
     if (!who.ok()) {
-      NoteRefused(guarded, verb, *context, who.status());
+      NoteRefused(guarded, verb, ShownBy(*context), context->peer(),
+                  who.status());
       call->Refuse(who.status());
       return call;
     }
@@ -429,8 +284,9 @@ UnaryMethod ServeUnary(UnaryVerb verb, Guarded guarded, Duration longest) {
       return call;
     }
     if (limit.is_ours) call->EndAfter(limit.left);
-    CallContext caller = ContextOf(*context, *std::move(who), guarded.method,
-                                   **request, call->cancelled());
+    CallContext caller =
+        ContextOf(*std::move(who), context->peer(), guarded.method, **request,
+                  call->cancelled());
     caller.deadline = SystemClock().Steady() + limit.left;
     caller.trace = trace;
     verb.run(std::move(caller), *std::move(request), call->TakeReply());
@@ -456,8 +312,8 @@ class StreamCall final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
     if (!who.ok()) return Finish(ToGrpcStatus(who.status()));
     absl::StatusOr<MessagePtr> request = Admit(verb, in, Duration::max());
     if (!request.ok()) return Finish(ToGrpcStatus(request.status()));
-    CallContext caller = ContextOf(context, *std::move(who), guarded_.method,
-                                   **request, cancelled_);
+    CallContext caller = ContextOf(*std::move(who), context.peer(),
+                                   guarded_.method, **request, cancelled_);
     caller.trace = TraceOf(context);
     const LogTraceScope traced(caller.trace);
     source_ = verb.begin(caller, *std::move(request));

@@ -258,6 +258,7 @@ class RpcServer::Impl {
     builder.RegisterService(reflection_.get());
     for (ListenAddress& address : addresses) {
       const bool plain = address.is_loopback && !address.wants_tls;
+      if (plain && address.socket.empty()) trusts_local_callers_ = true;
       ASSIGN_OR_RETURN(ListeningSocket socket, ListeningSocket::Open(&address));
       acceptor_.AddDoor(std::move(socket), &builder,
                         plain ? grpc::InsecureServerCredentials() : credentials,
@@ -293,6 +294,8 @@ class RpcServer::Impl {
   }
 
   const std::vector<std::string>& addresses() const { return addresses_; }
+  bool trusts_local_callers() const { return trusts_local_callers_; }
+  CallCounts* counts() { return &calls_; }
   const std::string& tls_address() const { return tls_address_; }
   std::string health_address() const {
     return health_ == nullptr ? "" : health_->address();
@@ -338,6 +341,7 @@ class RpcServer::Impl {
   ConnectionAcceptor acceptor_;           // ends before the server
   std::vector<std::string> addresses_;
   std::string tls_address_;
+  bool trusts_local_callers_ = false;
   // A scrape may come before the listener is ours.
   std::atomic<const DoorCounts*> health_door_ = nullptr;
   std::unique_ptr<HealthListener> health_;  // null: no port of its own
@@ -373,6 +377,12 @@ std::string RpcServer::address() const { return impl_->addresses().front(); }
 const std::vector<std::string>& RpcServer::addresses() const {
   return impl_->addresses();
 }
+
+bool RpcServer::trusts_local_callers() const {
+  return impl_->trusts_local_callers();
+}
+
+CallCounts* RpcServer::counts() { return impl_->counts(); }
 
 const std::string& RpcServer::tls_address() const {
   return impl_->tls_address();

@@ -23,6 +23,7 @@
 #include "base/clock.h"
 #include "server/audit/audit_log.h"
 #include "server/auth/access.h"
+#include "server/guard/guard.h"
 #include "server/metrics/page.h"
 #include "server/rpc/connection_acceptor.h"
 #include "server/rpc/door_policy.h"
@@ -124,6 +125,11 @@ class RpcServer {
   std::string address() const;  // of the first: "127.0.0.1:43210"
   const std::vector<std::string>& addresses() const;
   std::string health_address() const;
+  // Whether any program of this machine may call in plaintext, of whichever
+  // user: over TCP, not over a Unix socket alone.
+  bool trusts_local_callers() const;
+  // What this edge counts, for another to count in, too.
+  CallCounts* counts();
   const std::string& tls_address() const;  // of the first with TLS; or empty
 
   // Tells health checks NOT_SERVING; calls are still served.

@@ -121,6 +121,37 @@ TEST(CoordinatorMainTest, SaysWhereItListensAndEndsCleanlyOnSigterm) {
   EXPECT_EQ(coordinator.Wait(), kExitOk);
 }
 
+TEST(CoordinatorMainTest, SaysWhereThePageIsUnlessThereIsNone) {
+  Process coordinator({"--ephemeral", "--listen", "127.0.0.1:0"});
+  coordinator.ReadLine();
+  EXPECT_THAT(coordinator.ReadLine(),
+              MatchesRegex("page on http://127\\.0\\.0\\.1:[1-9][0-9]*/"));
+  // Another takes another.
+  Process second({"--ephemeral", "--listen", "127.0.0.1:0"});
+  second.ReadLine();
+  EXPECT_THAT(second.ReadLine(), StartsWith("page on http://127.0.0.1:"));
+  // A socket for one user alone is not opened to the others by a page.
+  for (const std::vector<std::string>& none :
+       {std::vector<std::string>{
+            "--listen", "unix:" + testing::TempDir() + "/main_test.sock"},
+        std::vector<std::string>{"--listen", "127.0.0.1:0", "--http-listen",
+                                 "none"}}) {
+    std::vector<std::string> arguments = {"--ephemeral"};
+    arguments.insert(arguments.end(), none.begin(), none.end());
+    Process silent(arguments);
+    EXPECT_THAT(silent.ReadLine(), StartsWith("listening on "));
+    silent.Signal(SIGTERM);
+    EXPECT_THAT(silent.ReadLine(), Not(StartsWith("page on ")));
+  }
+}
+
+TEST(CoordinatorMainTest, RefusesAPageThatOthersCouldReach) {
+  Process open({"--ephemeral", "--listen", "127.0.0.1:0", "--http-listen",
+                "0.0.0.0:7071"});
+  ExpectError(open.ReadErrors(), "error[FL-4002]");
+  EXPECT_EQ(open.Wait(), kExitUsage);
+}
+
 TEST(CoordinatorMainTest, AComputationThatGoesOnDoesNotKeepItAlive) {
   setenv("FROSTLINE_FAILPOINT", "drain.after:sleep=120000", 1);
   Process coordinator({"--ephemeral", "--listen", "127.0.0.1:0"});

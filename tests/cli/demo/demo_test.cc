@@ -103,7 +103,8 @@ TEST_F(DemoTest, ShowsTheLastWordsOfAChildThatDies) {
 
 TEST_F(DemoTest, EndsWithCode7WhenTheCoordinatorDoesNotAnswer) {
   Script("frostline-coordinator",
-         "echo listening on 127.0.0.1:1; exec sleep 1000");
+         "echo listening on 127.0.0.1:1; echo page on http://127.0.0.1:2/; "
+         "exec sleep 1000");
   EXPECT_EQ(CodeOf(StartDemo()), 7);
 }
 

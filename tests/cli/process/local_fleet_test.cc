@@ -159,6 +159,9 @@ TEST(LocalFleet, FindsTheAddressOnceItsLineIsWhole) {
             "127.0.0.1:4711");
   EXPECT_EQ(ListenAddressIn("listening on 127.0.0.1:47"), "");
   EXPECT_EQ(ListenAddressIn(""), "");
+  EXPECT_EQ(PageAddressIn("listening on 127.0.0.1:47\npage on http://h:1/\n"),
+            "http://h:1/");
+  EXPECT_EQ(PageAddressIn("listening on 127.0.0.1:47\npage on http://h"), "");
 }
 
 TEST(WorkFolder, RemovesOnlyWhatIsTemporary) {

@@ -8,7 +8,7 @@ set -euo pipefail
 SUITE=$1
 CACHE=${FROSTLINE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/frostline}/roots
 case $SUITE in
-  bookworm) INCLUDE=systemd,systemd-sysv,dbus,libgrpc++1.51,libprotobuf32,libsqlite3-0,libyaml-cpp0.7,libprometheus-cpp-core1.0,ca-certificates,curl ;;
+  bookworm) INCLUDE=systemd,systemd-sysv,dbus,libgrpc++1.51,libprotobuf32,libsqlite3-0,libyaml-cpp0.7,libprometheus-cpp-core1.0,libcpp-httplib0.11,ca-certificates,curl ;;
   bullseye) INCLUDE=ca-certificates ;;
   *)
     echo "usage: make_root.sh bookworm|bullseye" >&2
