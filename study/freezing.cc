@@ -311,4 +311,26 @@ std::vector<double> FrozenPrefixChances(const Space& space, int layers,
   return chances;
 }
 
+std::int64_t TrialsToTell(const Space& space) {
+  constexpr std::int64_t kLeast = 24;
+  constexpr std::int64_t kForDepth = 3;  // each
+  constexpr std::int64_t kForParameter = 7;
+  std::int64_t trials = 0;
+  if (space.prefix_depth().has_value()) {
+    const auto depth = static_cast<std::size_t>(*space.prefix_depth());
+    trials += kForDepth * static_cast<std::int64_t>(
+                              CountValues(space.parameters()[depth].domain));
+  }
+  std::set<int> counted;
+  for (const ModuleBinding& binding : space.modules()) {
+    if (!binding.parameter.has_value()) continue;
+    const auto index = static_cast<std::size_t>(*binding.parameter);
+    const bool can_freeze =
+        ChanceOfFrozen(space.parameters()[index].domain, 0.5) > 0.0;
+    if (!can_freeze || !counted.insert(*binding.parameter).second) continue;
+    trials += kForParameter;
+  }
+  return trials == 0 ? 0 : std::max(trials, kLeast);
+}
+
 }  // namespace frostline

@@ -243,12 +243,24 @@ Interval Predict(const Contest& contest, std::size_t point) {
 }
 
 // The set against the best of each draw, as they are predicted: what is known
-// badly is not praised.
+// badly is not praised. The point of most promise was chosen among more points
+// the more a set trains, so its lead over a smaller one is partly luck: that
+// part, at most all of it, is taken off. So sets that are equally good are
+// about equally likely to be enough, however many modules they train
+// (`./dev bench frontier`).
 double ChanceWithin(const Contest& contest, std::size_t point) {
-  WorthDraws pairs;
-  pairs.reserve(contest.draws.size());
+  WorthDraws leads;
+  leads.reserve(contest.sober.size());
   for (const std::vector<double>& draw : contest.sober) {
-    pairs.push_back({*std::max_element(draw.begin(), draw.end()), draw[point]});
+    leads.push_back({draw[contest.best] - draw[point]});
+  }
+  const double luck = std::min(contest.optimism.lift * DeviationOf(leads, 0),
+                               std::max(MeanOf(leads, 0), 0.0));
+  WorthDraws pairs;
+  pairs.reserve(contest.sober.size());
+  for (const std::vector<double>& draw : contest.sober) {
+    pairs.push_back(
+        {*std::max_element(draw.begin(), draw.end()) - luck, draw[point]});
   }
   const double within =
       ShareWithin(LossesOf(contest.belief, pairs, 0, 1), contest.tolerance);
@@ -371,29 +383,47 @@ const FrontierSet* LikeliestOf(const std::vector<FrontierSet>& sets,
   return likeliest;
 }
 
+}  // namespace
+
+const FrontierSet* FindSettledSet(const Frontier& frontier,
+                                  double probability) {
+  for (const FrontierSet& set : frontier.by_modules) {
+    const double chance = set.within_tolerance_probability;
+    if (chance >= probability) return &set;
+    if (!(chance <= 1.0 - probability)) return nullptr;  // NaN too
+  }
+  return nullptr;
+}
+
+std::string SayEnough(const Frontier& frontier, const FrontierSet& set,
+                      const std::string& metric) {
+  const std::size_t all = frontier.modules;
+  const std::string tolerance = absl::StrFormat("%.2g", frontier.tolerance);
+  const std::string expected =
+      absl::StrCat(metric, " ", SayInterval(set.predicted));
+  if (set.trained.size() == all) {
+    return absl::StrCat("train all ", all, " modules: ", expected,
+                        "; no smaller set is within ", tolerance,
+                        " of the best with probability ",
+                        SayChance(kSureEnough));
+  }
+  return absl::StrCat(SayTraining(set, all), " is enough: ", expected,
+                      ", within ", tolerance, " of the best with probability ",
+                      SayChance(set.within_tolerance_probability));
+}
+
+namespace {
+
 std::string VerdictOf(const Contest& contest, const Frontier& frontier,
                       const std::vector<SeenModule>& seen) {
   const std::string& metric = contest.belief.objective().metric;
-  const auto& can_switch = contest.sets.can_switch();
-  const std::size_t all = static_cast<std::size_t>(
-      std::count(can_switch.begin(), can_switch.end(), true));
+  const std::size_t all = frontier.modules;
   if (all == 0) return "no module can be both frozen and trained here";
   const std::string tolerance = absl::StrFormat("%.2g", frontier.tolerance);
   if (frontier.chosen >= 0) {
-    const FrontierSet& set =
-        frontier.by_modules[static_cast<std::size_t>(frontier.chosen)];
-    const std::string chance = SayChance(set.within_tolerance_probability);
-    const std::string expected =
-        absl::StrCat(metric, " ", SayInterval(set.predicted));
-    if (set.trained.size() == all) {
-      return absl::StrCat("train all ", all, " modules: ", expected,
-                          "; no smaller set is within ", tolerance,
-                          " of the best with probability ",
-                          SayChance(kSureEnough));
-    }
-    return absl::StrCat(SayTraining(set, all), " is enough: ", expected,
-                        ", within ", tolerance,
-                        " of the best with probability ", chance);
+    return SayEnough(
+        frontier,
+        frontier.by_modules[static_cast<std::size_t>(frontier.chosen)], metric);
   }
   const std::vector<std::string> never = NeverSeen(contest, seen);
   const std::string unseen =
@@ -466,6 +496,9 @@ absl::StatusOr<Frontier> MakeFrontier(const PlanBasis& basis,
   Frontier frontier;
   frontier.best = Predict(contest, contest.best);
   frontier.tolerance = contest.tolerance;
+  const auto& can_switch = made.sets->can_switch();
+  frontier.modules = static_cast<std::size_t>(
+      std::count(can_switch.begin(), can_switch.end(), true));
   for (const auto& [count, s] : BestByCount(contest)) {
     frontier.by_modules.push_back(Describe(contest, sets[s], s, seen));
     if (frontier.chosen < 0 &&

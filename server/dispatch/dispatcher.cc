@@ -227,11 +227,15 @@ void Dispatcher::TakeProposals(Batch& batch, const Proposals& proposals) {
     if (!inserted) continue;
     FROSTLINE_FAILPOINT(kProposalTaken);
   }
-  if (proposals.status.ok()) return;
+  if (proposals.status.ok() && proposals.answer.empty()) return;
   const auto made = static_cast<std::int64_t>(proposals.made.size());
   book->Withdraw(proposals.first_number + made, proposals.asked - made);
   if (HasErrorId(proposals.status, ErrorId::kSpaceExhausted)) {
     book->NoteExhausted();
+    return ledger_.CompleteIfDone(batch, *book);
+  }
+  if (!proposals.answer.empty()) {
+    book->NoteAnswer(proposals.answer);
     return ledger_.CompleteIfDone(batch, *book);
   }
   // The study could not be read just now: the next request tries again.

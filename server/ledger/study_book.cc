@@ -200,6 +200,7 @@ std::int64_t StudyBook::NextStamp() {
 }
 
 void StudyBook::AbsorbStudy(const storage::StudyRow& row) {
+  if (!IsOpen(row_.state) && IsOpen(row.state)) answer_.clear();
   row_ = row;
   revision_ = std::max(revision_, row.revision);
 }
@@ -360,7 +361,7 @@ bool StudyBook::TimeIsUp(WallMicros now) const {
 }
 
 std::int64_t StudyBook::SlotsLeft(WallMicros now) const {
-  if (exhausted_ || TimeIsUp(now)) return 0;
+  if (exhausted_ || !answer_.empty() || TimeIsUp(now)) return 0;
   return std::max<std::int64_t>(
       0, checked_->settings.budget().trials() - BudgetTaken());
 }
@@ -379,6 +380,10 @@ std::string StudyBook::ReasonToComplete(WallMicros now) const {
   if (exhausted_) {
     return absl::StrCat("all points of the space have been tried (",
                         ended_.budget_used, " trials)", bad);
+  }
+  if (!answer_.empty()) {
+    return absl::StrCat("answered after ", ended_.budget_used, " trials: ",
+                        answer_, bad);
   }
   return TimeIsUp(now) ? absl::StrCat("budget of time used up", bad) : "";
 }

@@ -177,6 +177,9 @@ class StudyBook {
   void Withdraw(std::int64_t number, std::int64_t count);
   // Notes that every point of the space has been tried.
   void NoteExhausted() { exhausted_ = true; }
+  // Notes the answer with which the study is over (StudySettings.stop_when),
+  // as a sentence. A study that goes on forgets it.
+  void NoteAnswer(const std::string& answer) { answer_ = answer; }
   std::int64_t reserved() const { return reserved_; }
 
   // Returns the queued trial to run next on `worker`: first one that this
@@ -253,6 +256,7 @@ class StudyBook {
   std::int64_t revision_ = 0;
   std::int64_t ends_stamp_ = NextStamp();
   bool exhausted_ = false;
+  std::string answer_;  // empty: none yet, or not asked for
   BestTrials best_;
 };
 

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/rng.h"
 #include "frostline/v1/trial.pb.h"
+#include "server/search/answers.h"
 #include "server/search/stored_history.h"
 #include "server/wire/convert.h"
 #include "server/wire/spec.h"
@@ -268,6 +269,11 @@ absl::StatusOr<Point> NextPoint(const CheckedStudy& study,
   };
   if (number >= study.repeat.after) {
     if (std::optional<Point> again = leader()) return *std::move(again);
+  }
+  if (IsForAnswer(study, number)) {
+    ASSIGN_OR_RETURN(std::optional<Point> asked,
+                     PointForAnswer(study, history, stop));
+    if (asked.has_value()) return *std::move(asked);
   }
   Rng rng(study.spec.seed(), static_cast<std::uint64_t>(number));
   absl::StatusOr<Point> point = sampler.Propose(history, number, rng, stop);
@@ -535,7 +541,8 @@ void Proposer::Propose(storage::StudyKey study, std::int64_t first_number,
                     .asked = count,
                     .seen_revision = seen_revision,
                     .made = {},
-                    .status = absl::OkStatus()};
+                    .status = absl::OkStatus(),
+                    .answer = {}};
   {
     const MutexLock lock(&mutex_);
     request.epoch = epoch_;
@@ -565,6 +572,14 @@ void Proposer::Make(Search& search, Proposals request) {
     IfCurrent(request.study, search, [&] { is_current = true; });
     if (!is_current) return;
     const std::int64_t number = request.first_number++;
+    absl::StatusOr<std::string> answer =
+        FindAnswer(*search.checked, search.history, stop_.get_token());
+    if (!answer.ok()) return;  // stopped
+    if (!answer->empty()) {
+      request.first_number = number;
+      request.answer = *std::move(answer);
+      return ready_(std::move(request));
+    }
     const SteadyTime begun = SystemClock().Steady();
     auto proposal = MakeProposal(*search.checked, **search.sampler,
                                  search.history, number, stop_.get_token());

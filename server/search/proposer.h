@@ -137,8 +137,8 @@ struct Proposal {
   NotedSeed seed;
 };
 
-// The answer to a request for proposals, or a part of it. `status` tells why
-// the last ones asked for will not come.
+// The answer to a request for proposals, or a part of it. `status` or `answer`
+// tells why the last ones asked for will not come.
 struct Proposals {
   storage::StudyKey study = 0;
   std::int64_t epoch = 0;
@@ -147,6 +147,7 @@ struct Proposals {
   std::int64_t seen_revision = 0;
   std::vector<Proposal> made;
   absl::Status status;
+  std::string answer;  // with which the study is over (answers.h)
 };
 
 // Returns a leading point that is to run again, else what the sampler proposes.

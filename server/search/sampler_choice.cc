@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "sampler/auto.h"
 #include "sampler/factory.h"
+#include "study/freezing.h"
 
 namespace frostline::server {
 namespace {
@@ -118,6 +119,14 @@ std::vector<std::string> AdviceFor(const CheckedStudy& study) {
         "purpose: ", NameOf(sampler.purpose),
         " changes nothing here; it is for one objective and samplers that "
         "learn (levels-gp, tpe without compat)"));
+  }
+  const std::int64_t needed = TrialsToTell(study.space);
+  const std::int64_t budget = study.settings.budget().trials();
+  if (sampler.purpose != Purpose::kBest && budget < needed) {
+    advice.push_back(absl::StrCat(
+        budget, " trials find good rates, but which modules can stay frozen "
+        "takes about ", needed, "; what is known by then is said with its "
+        "probability"));
   }
   return advice;
 }

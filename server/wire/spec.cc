@@ -441,6 +441,44 @@ absl::Status CheckTraining(const v1::StudySpec& spec) {
   return proto::CheckNoNegativeNumbers(spec);
 }
 
+absl::Status CheckStopWhen(const CheckedStudy& study) {
+  if (!study.settings.has_stop_when()) return absl::OkStatus();
+  const v1::StopWhen& stop_when = study.settings.stop_when();
+  if (!stop_when.has_frontier()) {
+    return MakeError(ErrorId::kRequestInvalid, "stop_when names no answer",
+                     "write stop_when: {frontier: {probability: 0.95}}, or "
+                     "leave it out",
+                     "stop_when");
+  }
+  const v1::FrontierKnown& frontier = stop_when.frontier();
+  const double probability = frontier.probability();
+  if (probability != 0.0 && !(probability >= 0.5 && probability <= 0.999)) {
+    return MakeError(ErrorId::kRequestInvalid,
+                     absl::StrCat("a probability of ", probability),
+                     "give 0.5 to 0.999, or leave it out for 0.9",
+                     "stop_when.frontier.probability");
+  }
+  if (!std::isfinite(frontier.tolerance()) || frontier.tolerance() < 0.0) {
+    return MakeError(ErrorId::kRequestInvalid,
+                     absl::StrCat("tolerance is ", frontier.tolerance()),
+                     "give a part of the score, 0 or more",
+                     "stop_when.frontier.tolerance");
+  }
+  const auto& modules = study.space.modules();
+  const bool searches_modules = std::any_of(
+      modules.begin(), modules.end(),
+      [](const ModuleBinding& one) { return one.parameter.has_value(); });
+  if (study.objectives.size() > 1 || !searches_modules) {
+    return MakeError(
+        ErrorId::kRequestInvalid,
+        study.objectives.size() > 1
+            ? "with several objectives no set of modules is enough"
+            : "the space searches no module's rate",
+        "leave stop_when out: the budget ends the study", "stop_when.frontier");
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<CheckedStudy> CheckStudy(const v1::StudySpec& spec,
@@ -464,6 +502,7 @@ absl::StatusOr<CheckedStudy> CheckStudy(const v1::StudySpec& spec,
   ASSIGN_OR_RETURN(study.space, SpaceFromProto(spec.space(), study.shape));
   RETURN_IF_ERROR(CheckSettings(settings));
   RETURN_IF_ERROR(CheckAutoPrecision(settings));
+  RETURN_IF_ERROR(CheckStopWhen(study));
   RETURN_IF_ERROR(CheckSeeds(spec, settings));
   study.repeat = RepeatRuleOf(spec);
   ASSIGN_OR_RETURN(study.lease, CheckSpecLease(spec.lease(), defaults));

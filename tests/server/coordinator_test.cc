@@ -469,6 +469,37 @@ TEST_F(CoordinatorTest, AnExhaustedGridCompletesTheStudy) {
   EXPECT_EQ(last.get()->none_reason(), v1::STUDY_ENDED);
 }
 
+// layer.1 alone matters, and it does not take the whole budget to see that.
+TEST_F(CoordinatorTest, AStudyEndsWithItsAnswer) {
+  v1::CreateStudyRequest request = ExampleStudy("a", 200);
+  request.mutable_spec()->mutable_sampler()->set_name("levels-gp");
+  auto& frontier =
+      *request.mutable_settings()->mutable_stop_when()->mutable_frontier();
+  frontier.set_tolerance(0.05);
+  ASSERT_OK(driver_->Call<v1::CreateStudyReply>(request));
+  ASSERT_OK(driver_->Register("w", "boot-1"));
+  v1::AcquireRequest acquire = Driver::AcquireOf("w", "boot-1");
+  v1::Study study = *driver_->GetStudy("a");
+  for (int i = 0; i < 100; ++i) {
+    acquire.set_request_id("acquire-request-" + std::to_string(100 + i));
+    auto answer = driver_->StartAcquire(acquire);
+    while (answer.wait_for(std::chrono::milliseconds(1)) !=
+               std::future_status::ready &&
+           study.state() == v1::STUDY_STATE_ACTIVE) {
+      study = *driver_->GetStudy("a");
+    }
+    if (study.state() != v1::STUDY_STATE_ACTIVE) break;
+    const v1::Lease lease = answer.get()->leases(0);
+    const bool trained = lease.spec().rates(2).rate() > 0.0;
+    ASSERT_OK(driver_->Finish(lease, (trained ? 0.9 : 0.7) + 1e-3 * (i % 7)));
+  }
+  clock_.Advance(seconds(30));  // nobody waits for a trial any more
+  EXPECT_EQ(study.state(), v1::STUDY_STATE_COMPLETED);
+  EXPECT_THAT(study.state_reason(),
+              testing::HasSubstr("trials: training 1 of 2 modules (layer.1) "
+                                 "is enough: accuracy 0.90"));
+}
+
 TEST_F(CoordinatorTest, AWatcherSeesEveryChangeInOrder) {
   Create("a", 2);
   std::int64_t revision = 0;

@@ -14,6 +14,8 @@
 #include "base/rng.h"
 #include "sampler/auto.h"
 #include "sampler/factory.h"
+#include "server/search/proposer.h"
+#include "server/wire/spec.h"
 
 namespace frostline::bench {
 namespace {
@@ -41,7 +43,9 @@ class TableRun {
         setup_(setup),
         has_gaps_(!table.IsComplete()),
         luck_(setup.seed, 0x7ab1e),
-        sampler_(MakeOwn()) {}
+        study_(MakeStudy()),
+        sampler_(Made(sampler::MakeSampler(study_.sampler, study_.space,
+                                           study_.objectives))) {}
 
   std::vector<Observation> Run() {
     int started = 0;
@@ -57,15 +61,19 @@ class TableRun {
   }
 
  private:
-  std::unique_ptr<sampler::Sampler> MakeOwn() const {
-    sampler::SamplerSpec spec{setup_.sampler, {}, setup_.seed, setup_.purpose};
-    if (spec.name == "auto") {  // as the coordinator does for a study
-      spec.options[sampler::kPickOption] =
+  server::CheckedStudy MakeStudy() const {
+    server::CheckedStudy study;
+    study.spec.set_seed(setup_.seed);
+    study.space = table_.space;
+    study.objectives = {table_.objective};
+    study.sampler = {setup_.sampler, {}, setup_.seed, setup_.purpose};
+    if (setup_.sampler == "auto") {  // as the coordinator does for a study
+      study.sampler.options[sampler::kPickOption] =
           sampler::ChooseSampler(table_.space, {table_.objective},
                                  setup_.trials)
               .name;
     }
-    return Made(sampler::MakeSampler(spec, table_.space, {table_.objective}));
+    return study;
   }
 
   const RecordedCell* Nearest(const Point& point) {
@@ -93,11 +101,12 @@ class TableRun {
 
   const RecordedCell* CellFor(int number) {
     if (has_gaps_ && setup_.sampler == "random") return DrawCell();
-    Rng rng(setup_.seed, static_cast<std::uint64_t>(number));
-    const auto point = sampler_->Propose(history_, number, rng);
-    if (HasErrorId(point.status(), ErrorId::kSpaceExhausted)) return nullptr;
-    const RecordedCell* const cell = table_.Find(Made(point));
-    return cell != nullptr ? cell : Nearest(*point);
+    const auto made =
+        server::MakeProposal(study_, *sampler_, history_, number);
+    if (HasErrorId(made.status(), ErrorId::kSpaceExhausted)) return nullptr;
+    const Point point = Made(made).point;
+    const RecordedCell* const cell = table_.Find(point);
+    return cell != nullptr ? cell : Nearest(point);
   }
 
   bool Start(int number) {
@@ -155,6 +164,7 @@ class TableRun {
   std::set<const RecordedCell*> taken_;
   std::map<const RecordedCell*, std::vector<const RecordedRun*>> runs_left_;
   bool covered_ = false;
+  const server::CheckedStudy study_;
   std::unique_ptr<sampler::Sampler> sampler_;
 };
 

@@ -121,6 +121,15 @@ constexpr double kEighty = 1.2815515655446004;  // deviations, two-sided
 
 }  // namespace
 
+double SteadyRegret(const TableStudy& study, const Point& point) {
+  const RecordedCell* const cell = study.table.Find(point);
+  if (cell == nullptr || study.truth.steady.empty()) {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  const auto place = static_cast<std::size_t>(cell - study.table.cells.data());
+  return study.truth.best_steady - study.truth.steady[place];
+}
+
 std::optional<TrueScore> TruthAt(const TableStudy& study, const Point& point) {
   const RecordedCell* const cell = study.table.Find(point);
   if (cell == nullptr || cell->Succeeded() == 0) return std::nullopt;
@@ -203,6 +212,25 @@ void JudgeAdvice(const TableStudy& study, const importance::StudyPlan& plan,
   }
 }
 
+// Single runs of the planned cell against what one run is said to show, and the
+// best trial's mean against what it is said to be.
+void JudgeRuns(const TableStudy& study, const importance::StudyPlan& plan,
+               JudgedStudy& out) {
+  if (const RecordedCell* const cell = study.table.Find(plan.point)) {
+    for (const RecordedRun& run : cell->runs) {
+      if (!run.succeeded) continue;
+      out.Add("run_cover80", Holds80(plan.one_run, run.value, 0.0));
+    }
+  }
+  const Observation* const best = study.history.Find(plan.best_seen_trial);
+  const auto truth = TruthAt(study, best->point);
+  if (!truth) return;
+  out.Add("best_trial_regret_seeds", SteadyRegret(study, best->point));
+  out.Add("best_cover80", Holds80(plan.best_seen_score, truth->value, 0.0));
+  out.Add("best_cover80_seeds",
+          Holds80(plan.best_seen_score, truth->value, truth->error));
+}
+
 }  // namespace
 
 void JudgePlan(const TableStudy& study, JudgedStudy& out) {
@@ -219,10 +247,12 @@ void JudgePlan(const TableStudy& study, JudgedStudy& out) {
                                  IsImpossible(table, plan->one_run) ||
                                  IsImpossible(table, plan->best_seen_score));
   JudgeAdvice(study, *plan, plan->tolerance, out);
+  JudgeRuns(study, *plan, out);
   const auto truth = TruthAt(study, plan->point);
   if (!truth) return;
   const double score = table.Score(truth->value);
   out.Add("plan_regret", table.Score(study.truth.best->Mean()) - score);
+  out.Add("plan_regret_seeds", SteadyRegret(study, plan->point));
   out.Add("plan_not_worse", score >= table.Score(out.best) - plan->tolerance);
   out.Add("plan_cover80", Holds80(predicted, truth->value, 0.0));
   out.Add("plan_cover80_seeds", Holds80(predicted, truth->value, truth->error));
@@ -246,6 +276,10 @@ void JudgeFrontier(const TableStudy& study, JudgedStudy& out) {
     out.Add("frontier_cover80_seeds",
             Holds80(set.predicted, truth->value, truth->error));
     out.Add("frontier_width80", set.predicted.hi80 - set.predicted.lo80);
+    if (set.trained.empty()) {
+      out.Add("frozen_cover80_seeds",
+              Holds80(set.predicted, truth->value, truth->error));
+    }
   }
   out.Add("frontier_named", frontier->chosen >= 0);
   if (frontier->chosen < 0) return;
@@ -254,6 +288,10 @@ void JudgeFrontier(const TableStudy& study, JudgedStudy& out) {
   out.Add("frontier_modules", static_cast<double>(chosen.trained.size()));
   const auto truth = TruthAt(study, chosen.point);
   if (truth) out.Add("frontier_right", table.Score(truth->value) >= least);
+  const double regret = SteadyRegret(study, chosen.point);
+  if (!std::isnan(regret)) {
+    out.Add("frontier_right_seeds", regret <= frontier->tolerance);
+  }
 }
 
 }  // namespace frostline::bench

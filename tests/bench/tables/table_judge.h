@@ -90,6 +90,10 @@ struct TrueScore {
 // Nothing where the table has no run that succeeded.
 std::optional<TrueScore> TruthAt(const TableStudy& study, const Point& point);
 
+// What a point truly lacks of the best one, both as SteadyScores has them; NaN:
+// the table has gaps.
+double SteadyRegret(const TableStudy& study, const Point& point);
+
 // As a user asks who says nothing of a tolerance.
 importance::PlanOptions PlanOptionsFor(const TableStudy& study);
 

@@ -2,6 +2,7 @@
 #include "tests/bench/tables/table_truth.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <map>
 #include <numeric>
@@ -305,7 +306,62 @@ void FindShares(const RecordedTable& table, TableTruth& truth) {
   truth.rest = std::max(0.0, 1.0 - explained);
 }
 
+// What is expected of each cell when only the axes of `mask` are known.
+Means MeansKnowing(const RecordedTable& table, const Means& means,
+                   std::size_t mask) {
+  std::map<std::vector<double>, std::pair<double, double>> groups;
+  std::vector<std::vector<double>> keys(means.size());
+  for (std::size_t i = 0; i < means.size(); ++i) {
+    for (std::size_t axis = 0; axis < table.cells[i].point.size(); ++axis) {
+      if ((mask >> axis & 1) != 0) keys[i].push_back(table.cells[i].point[axis]);
+    }
+    groups[keys[i]].first += means[i];
+    groups[keys[i]].second += 1.0;
+  }
+  Means known;
+  known.reserve(means.size());
+  for (const auto& key : keys) {
+    known.push_back(groups[key].first / groups[key].second);
+  }
+  return known;
+}
+
 }  // namespace
+
+std::vector<double> SteadyScores(const RecordedTable& table, double noise) {
+  const std::size_t axes = table.space.parameters().size();
+  const std::size_t cells = table.cells.size();
+  Means scores;
+  for (const RecordedCell& cell : table.cells) {
+    scores.push_back(table.Score(cell.Mean()));
+  }
+  // By mask of axes: first what is known, then the term alone.
+  std::vector<Means> terms;
+  for (std::size_t mask = 0; mask < std::size_t{1} << axes; ++mask) {
+    terms.push_back(MeansKnowing(table, scores, mask));
+    for (std::size_t less = 0; less < mask; ++less) {
+      if ((less & mask) != less) continue;
+      for (std::size_t i = 0; i < cells; ++i) terms[mask][i] -= terms[less][i];
+    }
+  }
+  std::vector<double> energy(axes + 1, 0.0), added(axes + 1, 0.0);  // by order
+  for (std::size_t mask = 1; mask < terms.size(); ++mask) {
+    double freedom = 1.0;
+    for (std::size_t axis = 0; axis < axes; ++axis) {
+      if ((mask >> axis & 1) != 0) freedom *= LevelsOf(table, axis) - 1.0;
+    }
+    const auto order = static_cast<std::size_t>(std::popcount(mask));
+    added[order] += noise * freedom;
+    for (const double part : terms[mask]) energy[order] += part * part;
+  }
+  std::vector<double> steady = terms[0];
+  for (std::size_t mask = 1; mask < terms.size(); ++mask) {
+    const auto order = static_cast<std::size_t>(std::popcount(mask));
+    const double kept = std::max(0.0, 1.0 - added[order] / energy[order]);
+    for (std::size_t i = 0; i < cells; ++i) steady[i] += kept * terms[mask][i];
+  }
+  return steady;
+}
 
 TableTruth TruthOf(const RecordedTable& table) {
   TableTruth truth;
@@ -320,6 +376,8 @@ TableTruth TruthOf(const RecordedTable& table) {
   }
   if (truth.complete) {
     FindShares(table, truth);
+    truth.steady = SteadyScores(table, truth.noise.variance_of_mean);
+    truth.best_steady = *std::ranges::max_element(truth.steady);
   } else {
     const FittedMain fitted =
         FitMainEffects(table, truth.noise.variance_of_mean);

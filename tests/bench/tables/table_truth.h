@@ -56,7 +56,16 @@ struct TableTruth {
   std::vector<TablePair> pairs;     // strongest first; empty with gaps
   double rest = std::numeric_limits<double>::quiet_NaN();  // beyond pairs
   const RecordedCell* best = nullptr;
+  // Scores by cell (greater is better) without the noise that is expected in
+  // their means; empty with gaps. The best of many noisy means is too good.
+  std::vector<double> steady;
+  double best_steady = 0.0;
 };
+
+// Scores of a complete table, each term of its decomposition (mean, main
+// effects, pairs, …) shrunk by what noise is expected to have added to the
+// terms of its order (James and Stein, 1961).
+std::vector<double> SteadyScores(const RecordedTable& table, double noise);
 
 TableNoise NoiseOf(const RecordedTable& table);
 // Deviation of one run of a cell: what its own seeds say, and where they are

@@ -26,6 +26,8 @@ std::vector<HistoryKind> AllHistories() {
     kinds.push_back({sampler, sampler, 1});
     kinds.push_back({sampler + ".w8", sampler, 8});
   }
+  // As a study is that says nothing of it.
+  kinds.push_back({"both", "auto", 1, Purpose::kBoth});
   return kinds;
 }
 
@@ -175,7 +177,8 @@ std::map<int, JudgedStudy> JudgeOne(const RecordedTable& table,
   const auto seed = static_cast<std::uint64_t>(task.seed) + 1;
   const std::vector<Observation> trials =
       RecordedTrials(table, {task.kind.sampler, task.kind.workers,
-                             *std::ranges::max_element(options.sizes), seed});
+                             *std::ranges::max_element(options.sizes), seed,
+                             task.kind.purpose});
   const JudgeSetup setup{
       .shares = options.what == "all" || options.what == "shares",
       .plan = options.what == "all" || options.what == "plan",

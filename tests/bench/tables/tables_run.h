@@ -22,6 +22,7 @@ struct HistoryKind {
   std::string name;
   std::string sampler;
   int workers = 1;
+  Purpose purpose = Purpose::kBest;
 };
 
 struct TablesOptions {

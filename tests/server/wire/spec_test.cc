@@ -241,6 +241,26 @@ const Mistake kMistakes[] = {
      [](auto& spec, auto&) {
        spec.add_enqueue()->mutable_strategy()->set_name("all_of_it");
      }},
+    {"answer_not_named", ErrorId::kRequestInvalid,
+     [](auto&, auto& settings) { settings.mutable_stop_when(); }},
+    {"answer_unlikely", ErrorId::kRequestInvalid,
+     [](auto&, auto& settings) {
+       settings.mutable_stop_when()->mutable_frontier()->set_probability(0.4);
+     }},
+    {"answer_too_sure", ErrorId::kRequestInvalid,
+     [](auto&, auto& settings) {
+       settings.mutable_stop_when()->mutable_frontier()->set_probability(1.0);
+     }},
+    {"answer_tolerates_no_number", ErrorId::kRequestInvalid,
+     [](auto&, auto& settings) {
+       settings.mutable_stop_when()->mutable_frontier()->set_tolerance(NAN);
+     }},
+    {"answer_of_two_objectives", ErrorId::kRequestInvalid,
+     [](auto& spec, auto& settings) {
+       settings.mutable_stop_when()->mutable_frontier();
+       spec.add_objectives()->set_metric("seconds");
+       spec.mutable_objectives(1)->set_direction(v1::DIRECTION_MINIMIZE);
+     }},
     {"more_enqueued_than_budget", ErrorId::kBudgetInvalid,
      [](auto& spec, auto&) {
        for (int i = 0; i < 11; ++i) spec.add_enqueue();
