@@ -7,7 +7,7 @@ import subprocess
 import sys
 import unittest
 
-from world import PROGRAMS, ROOT, scratch
+from world import PROGRAMS, ROOT, coordinator, scratch
 
 from totals import run_and_count
 
@@ -56,12 +56,14 @@ class Pages(unittest.TestCase):
                              [(one.stdout, one.stderr) for one in said])
             files = re.findall(r"```yaml\n(# (from-\w+)\.yaml\n.*?)```", page, re.DOTALL)
             self.assertEqual(["from-wandb", "from-katib"], [name for _, name in files])
-            for text, name in files:
-                (folder / f"{name}.yaml").write_text(text)
-                done = subprocess.run(
-                    [PROGRAMS / "frostline", "study", "create", f"{name}.yaml", "--dry-run"],
-                    cwd=folder, capture_output=True, text=True, timeout=60)
-                self.assertEqual((0, ""), (done.returncode, done.stderr))
+            with coordinator() as (address, _):
+                for text, name in files:
+                    (folder / f"{name}.yaml").write_text(text)
+                    done = subprocess.run(
+                        [PROGRAMS / "frostline", "study", "create", f"{name}.yaml",
+                         "--dry-run", "--connect", address],
+                        cwd=folder, capture_output=True, text=True, timeout=60)
+                    self.assertEqual((0, ""), (done.returncode, done.stderr))
 
     def test_ids_of_errors_are_on_the_page(self):
         page = (ROOT / "docs/how-to/your-trainer.md").read_text(encoding="utf-8")
