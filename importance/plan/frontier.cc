@@ -243,24 +243,12 @@ Interval Predict(const Contest& contest, std::size_t point) {
 }
 
 // The set against the best of each draw, as they are predicted: what is known
-// badly is not praised. The point of most promise was chosen among more points
-// the more a set trains, so its lead over a smaller one is partly luck: that
-// part, at most all of it, is taken off. So sets that are equally good are
-// about equally likely to be enough, however many modules they train
-// (`./dev bench frontier`).
+// badly is not praised.
 double ChanceWithin(const Contest& contest, std::size_t point) {
-  WorthDraws leads;
-  leads.reserve(contest.sober.size());
-  for (const std::vector<double>& draw : contest.sober) {
-    leads.push_back({draw[contest.best] - draw[point]});
-  }
-  const double luck = std::min(contest.optimism.lift * DeviationOf(leads, 0),
-                               std::max(MeanOf(leads, 0), 0.0));
   WorthDraws pairs;
-  pairs.reserve(contest.sober.size());
+  pairs.reserve(contest.draws.size());
   for (const std::vector<double>& draw : contest.sober) {
-    pairs.push_back(
-        {*std::max_element(draw.begin(), draw.end()) - luck, draw[point]});
+    pairs.push_back({*std::max_element(draw.begin(), draw.end()), draw[point]});
   }
   const double within =
       ShareWithin(LossesOf(contest.belief, pairs, 0, 1), contest.tolerance);
