@@ -238,11 +238,7 @@ constexpr SettingRow kRows[] = {
           kNone),
     Word("precision", "auto, fp32, tf32, bf16, fp16", kNever,
          "`bf16`, `fp16`: computed in it, kept in fp32, in fp16 under a scaled "
-         "loss; `auto`: bf16 where the device does it well, newer processors "
-         "too, else fp16 where a GPU does that, as the study's first trial "
-         "finds it: [below](#precision); `tf32`: products of "
-         "newer GPUs with ten bits of mantissa, refused elsewhere; say `fp32` "
-         "to repeat published numbers"),
+         "loss"),
     Other("report_example_outcomes", kSwitch, "", kNever,
           "truth, prediction and confidence of each example of every "
           "evaluation set, kept by the coordinator without texts"),
@@ -256,8 +252,7 @@ constexpr SettingRow kRows[] = {
     Other(
         "seed", kBits, "the trial's own", "seed",
         "of the head's first weights, the order of batches and dropout; here, "
-        "one for all trials. See [seeds](study-file.md#seeds-and-repeats). "
-        "Searched, it repeats each point: `seed: {int: [1, 5]}`"),
+        "one for all trials. See [seeds](study-file.md#seeds-and-repeats)"),
     Whole("lora.rank", 1, 1 << 16, 0, "lora_rank",
           "adapters train instead of the layers' weights, see [below](#lora); "
           "must be given there",
@@ -276,8 +271,7 @@ constexpr SettingRow kRows[] = {
          "`linear` and `mlp` do"),
     Word("head.pooling", "first, mean, max", kNever,
          "what stands for a text: the first token (through the pooler where "
-         "there is one), the mean or the largest of all; of `linear` the "
-         "model's own unless given"),
+         "there is one), the mean or the largest of all"),
     Number("head.scale", 0, 1e6, 5, kNever, "of `cosine`, `two_map_cosine`"),
     Whole("head.hidden", 0, 65'536, 0, kNever, "of `mlp`: width of the middle",
           "the encoder's"),
@@ -316,8 +310,7 @@ constexpr SettingRow kRows[] = {
          "gives, so that the prefix stays shared"),
     Word("extra.head", "joint, cosine", kNever,
          "`cosine`: the two texts of a pair are read apart, and the score is "
-         "`scale` times the cosine of their projections: labels are numbers of "
-         "-`scale` to `scale`, taken as they are"),
+         "`scale` times the cosine of their projections"),
     Word("extra.pooling", "first, mean", kNever,
          "of that head: the first token, or the mean of all"),
     Number("extra.scale", 1e-6, 1e6, 5, kNever, "of that head"),
@@ -335,8 +328,7 @@ constexpr SettingRow kRows[] = {
     Weights(
         "extra.class_weights", "none, balanced",
         "of the labels in a step's loss: a number above 0 for each, in the "
-        "labels' order, or `balanced`: rows / (labels x rows of the label), "
-        "in tagging words. Evaluations weigh all the same"),
+        "labels' order, or `balanced`"),
     Word("extra.tasks_weigh", "by_examples, alike", kNever,
          "`alike`: of several tasks in one step each weighs the same, however "
          "many examples it has: [below](#several-tasks)"),

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "sampler/auto.h"
 #include "sampler/factory.h"
+#include "server/search/answers.h"
 #include "study/freezing.h"
 
 namespace frostline::server {
@@ -113,20 +114,18 @@ std::vector<std::string> AdviceFor(const CheckedStudy& study) {
                                   " does not learn from earlier studies"));
   }
   const sampler::SamplerSpec& sampler = study.sampler;
-  if (sampler.purpose != Purpose::kBest &&
-      !sampler::ServesPurpose(sampler, study.space, study.objectives)) {
+  if (sampler.purpose == Purpose::kBest) return advice;
+  const std::int64_t needed = TrialsToTell(study.space);
+  const std::int64_t budget = study.settings.budget().trials();
+  if (!sampler::ServesPurpose(sampler, study.space, study.objectives)) {
     advice.push_back(absl::StrCat(
         "purpose: ", NameOf(sampler.purpose),
         " changes nothing here; it is for one objective and samplers that "
         "learn (levels-gp, tpe without compat)"));
-  }
-  const std::int64_t needed = TrialsToTell(study.space);
-  const std::int64_t budget = study.settings.budget().trials();
-  if (sampler.purpose != Purpose::kBest && budget < needed) {
+  } else if (needed > kFirstAnswer && budget < needed) {
     advice.push_back(absl::StrCat(
-        budget, " trials find good rates, but which modules can stay frozen "
-        "takes about ", needed, "; what is known by then is said with its "
-        "probability"));
+        budget, " trials find good rates; to say which modules can stay frozen "
+        "takes about ", needed));
   }
   return advice;
 }

@@ -511,6 +511,18 @@ TEST_F(SamplerChoiceTest, WhoNamesTheBestGetsNoAdvice) {
   EXPECT_THAT(Create("grid", 8, true)->advice(), testing::SizeIs(1));
 }
 
+TEST_F(SamplerChoiceTest, SaysHowManyTrialsAnAnswerTakes) {
+  v1::CreateStudyRequest request = ExampleStudy("seven", 24);
+  request.mutable_spec()->mutable_model()->set_layers(7);
+  request.mutable_spec()->mutable_sampler()->set_name("levels-gp");
+  EXPECT_THAT(driver_.Call<v1::CreateStudyReply>(request)->advice(),
+              ElementsAre(HasSubstr("can stay frozen takes about 49")));
+  request = ExampleStudy("enough", 49);
+  request.mutable_spec()->mutable_model()->set_layers(7);
+  request.mutable_spec()->mutable_sampler()->set_name("levels-gp");
+  EXPECT_THAT(driver_.Call<v1::CreateStudyReply>(request)->advice(), IsEmpty());
+}
+
 // The coordinator's end does not wait for what a search reads, of its own study
 // or of a prior one. Counted in pages that the store is asked for.
 
