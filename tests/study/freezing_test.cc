@@ -25,6 +25,18 @@ double Mean(const std::vector<double>& chances) {
   return mean;
 }
 
+TEST(TrialsToTell, AreSevenForEachModuleThatCanBeFrozenAndTwentyFourAtLeast) {
+  SpaceBuilder six({.num_layers = 6});
+  six.AddModules("layer.*", kSeven, "");
+  EXPECT_EQ(TrialsToTell(*six.Build()), 42);
+  SpaceBuilder two({.num_layers = 2});
+  two.AddModules("layer.*", kTwo, "");
+  EXPECT_EQ(TrialsToTell(*two.Build()), 24);
+  SpaceBuilder none({.num_layers = 6});
+  none.AddModules("layer.*", Levels{{2e-6, 2e-5}}, "");
+  EXPECT_EQ(TrialsToTell(*none.Build()), 0);
+}
+
 TEST(FrozenPrefix, OfSevenIndependentLevelsASixthOfAModuleIsFrozen) {
   SpaceBuilder builder({.num_layers = 6});
   builder.AddModules("embeddings", kSeven, "");
