@@ -119,7 +119,7 @@ trainer.train()""")
                     "--rdzv_endpoint=127.0.0.1:0"]
         with scratch() as folder, study(budget=1, space=SPACE, model=MODEL,
                                         maximize="accuracy", lease={
-                                            "ttl": 3, "heartbeat_interval": 0.2}) as (client, toy):
+                                            "ttl": 30, "heartbeat_interval": 0.2}) as (client, toy):
             train = script(folder, text.replace("EPOCHS", "400"))
             torchrun[1] += client.address
             world.work(client, shlex.join([*torchrun, str(train)]), folder / "runs",
