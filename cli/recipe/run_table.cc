@@ -365,10 +365,11 @@ std::vector<TimeSaved> TimeSavedBy(const StudyRecord& record) {
     const Spread own = CostOf(run, cost);
     const double left = whole.mean > 0.0 ? own.mean / whole.mean : kNotKnown;
     // Of a quotient of two means: the relative errors add in squares.
+    const double first = StandardError(own) / own.mean;
+    const double second = StandardError(whole) / whole.mean;
     const double error =
         &run == to ? kNotKnown
-                   : left * std::hypot(StandardError(own) / own.mean,
-                                       StandardError(whole) / whole.mean);
+                   : left * std::sqrt(first * first + second * second);
     saved.push_back({1.0 - left, error});
   }
   return saved;
