@@ -9,7 +9,7 @@ them. The trainer stays out, for its LibTorch.
 
 The libraries that a system may lack lie beside the programs, which look there first:
 glibc and libstdc++ are the system's. The tag is what the
-symbols of all of them allow: manylinux_2_34 on Debian 12. Nothing is linked from
+symbols of all of them allow: manylinux_2_35 on Debian 12. Nothing is linked from
 archives, since our coordinator takes a place in libgrpc that only a shared one has
 (docs/adr/0031-frames.md). dist-info/sboms lists the libraries by package and version,
 dist-info/licenses has their licences."""

@@ -325,10 +325,9 @@ constexpr SettingRow kRows[] = {
     Other("extra.no_decay", kTexts, "biases, LayerNorms", kNever,
           "instead: weights with one of these in their names do not decay, all "
           "others do, e.g. `[bias, LayerNorm.weight]`"),
-    Weights(
-        "extra.class_weights", "none, balanced",
-        "of the labels in a step's loss: a number above 0 for each, in the "
-        "labels' order, or `balanced`"),
+    Weights("extra.class_weights", "none, balanced",
+            "of the labels in a step's loss: a number above 0 for each, in the "
+            "labels' order, or `balanced`"),
     Word("extra.tasks_weigh", "by_examples, alike", kNever,
          "`alike`: of several tasks in one step each weighs the same, however "
          "many examples it has: [below](#several-tasks)"),

@@ -98,8 +98,7 @@ struct Frontier {
 // Returns the smallest set that is within the tolerance with at least this
 // probability, if every smaller one is so with at most what is left to 1; else
 // nullptr: it is still open what is enough. REQUIRES: probability > 0.5.
-const FrontierSet* FindSettledSet(const Frontier& frontier,
-                                  double probability);
+const FrontierSet* FindSettledSet(const Frontier& frontier, double probability);
 
 // Says "training 2 of 7 modules (layer.1, layer.3) is enough: accuracy 0.88
 // (0.85 to 0.91), within 0.01 of the best with probability 0.97".

@@ -165,6 +165,7 @@ IdleReason Dispatcher::WhyNothingFor(const ParkedAcquire& parked) {
     standing.cause = ledger_.blame().CauseOf(parked.worker);
   }
   if (auto reason = WhyNotInService(standing)) return *std::move(reason);
+  if (worker == nullptr) return {};  // cannot be: it is not registered then
   IdleReason nearest{v1::NO_STUDY, "NO_STUDY", "no study is active", ""};
   for (const auto& [key, book] : ledger_.studies()) {
     const std::string& only = parked.request.study();

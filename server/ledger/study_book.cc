@@ -382,8 +382,8 @@ std::string StudyBook::ReasonToComplete(WallMicros now) const {
                         ended_.budget_used, " trials)", bad);
   }
   if (!answer_.empty()) {
-    return absl::StrCat("answered after ", ended_.budget_used, " trials: ",
-                        answer_, bad);
+    return absl::StrCat("answered after ", ended_.budget_used,
+                        " trials: ", answer_, bad);
   }
   return TimeIsUp(now) ? absl::StrCat("budget of time used up", bad) : "";
 }

@@ -38,9 +38,8 @@ bool IsForAnswer(const CheckedStudy& study, std::int64_t number) {
 absl::StatusOr<std::optional<Point>> PointForAnswer(
     const CheckedStudy& study, const History& history,
     const std::stop_token& stop) {
-  const auto asked =
-      importance::AskTrials(study.space, study.objectives, history,
-                            OptionsWith(stop), /*count=*/1);
+  const auto asked = importance::AskTrials(
+      study.space, study.objectives, history, OptionsWith(stop), /*count=*/1);
   if (absl::IsCancelled(asked.status())) return asked.status();
   // Too few trials, all of them alike, no module to switch: nothing to ask.
   if (!asked.ok() || asked->empty()) return std::nullopt;
@@ -58,12 +57,13 @@ absl::StatusOr<std::string> FindAnswer(const CheckedStudy& study,
   if (ended < kFirstAnswer) return "";
   importance::PlanOptions options = OptionsWith(stop);
   options.tolerance = asked.tolerance();
-  const auto frontier = importance::MakeFrontier(study.space, study.objectives,
-                                                 history, options);
+  const auto frontier =
+      importance::MakeFrontier(study.space, study.objectives, history, options);
   if (absl::IsCancelled(frontier.status())) return frontier.status();
   if (!frontier.ok()) return "";  // as where all trials are alike
-  const double probability =
-      asked.probability() == 0.0 ? importance::kSureEnough : asked.probability();
+  const double probability = asked.probability() == 0.0
+                                 ? importance::kSureEnough
+                                 : asked.probability();
   const importance::FrontierSet* const set =
       importance::FindSettledSet(*frontier, probability);
   if (set == nullptr) return "";

@@ -9,7 +9,8 @@
 // a function of the history, so a study replays.
 //
 //   number    0 … 9       10 … 23     24 …
-//   trial     balanced    sampler's   3 in 10 for the answer, else the sampler's
+//   trial     balanced    sampler's   3 in 10 for the answer, else the
+//   sampler's
 #ifndef FROSTLINE_SERVER_SEARCH_ANSWERS_H_
 #define FROSTLINE_SERVER_SEARCH_ANSWERS_H_
 

@@ -124,8 +124,10 @@ std::vector<std::string> AdviceFor(const CheckedStudy& study) {
         "learn (levels-gp, tpe without compat)"));
   } else if (needed > kFirstAnswer && budget < needed) {
     advice.push_back(absl::StrCat(
-        budget, " trials find good rates; to say which modules can stay frozen "
-        "takes about ", needed));
+        budget,
+        " trials find good rates; to say which modules can stay frozen "
+        "takes about ",
+        needed));
   }
   return advice;
 }

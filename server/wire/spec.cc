@@ -469,12 +469,12 @@ absl::Status CheckStopWhen(const CheckedStudy& study) {
       modules.begin(), modules.end(),
       [](const ModuleBinding& one) { return one.parameter.has_value(); });
   if (study.objectives.size() > 1 || !searches_modules) {
-    return MakeError(
-        ErrorId::kRequestInvalid,
-        study.objectives.size() > 1
-            ? "with several objectives no set of modules is enough"
-            : "the space searches no module's rate",
-        "leave stop_when out: the budget ends the study", "stop_when.frontier");
+    return MakeError(ErrorId::kRequestInvalid,
+                     study.objectives.size() > 1
+                         ? "with several objectives no set of modules is enough"
+                         : "the space searches no module's rate",
+                     "leave stop_when out: the budget ends the study",
+                     "stop_when.frontier");
   }
   return absl::OkStatus();
 }

@@ -101,8 +101,7 @@ class TableRun {
 
   const RecordedCell* CellFor(int number) {
     if (has_gaps_ && setup_.sampler == "random") return DrawCell();
-    const auto made =
-        server::MakeProposal(study_, *sampler_, history_, number);
+    const auto made = server::MakeProposal(study_, *sampler_, history_, number);
     if (HasErrorId(made.status(), ErrorId::kSpaceExhausted)) return nullptr;
     const Point point = Made(made).point;
     const RecordedCell* const cell = table_.Find(point);

@@ -313,7 +313,8 @@ Means MeansKnowing(const RecordedTable& table, const Means& means,
   std::vector<std::vector<double>> keys(means.size());
   for (std::size_t i = 0; i < means.size(); ++i) {
     for (std::size_t axis = 0; axis < table.cells[i].point.size(); ++axis) {
-      if ((mask >> axis & 1) != 0) keys[i].push_back(table.cells[i].point[axis]);
+      if ((mask >> axis & 1) != 0)
+        keys[i].push_back(table.cells[i].point[axis]);
     }
     groups[keys[i]].first += means[i];
     groups[keys[i]].second += 1.0;

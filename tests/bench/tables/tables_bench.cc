@@ -12,12 +12,14 @@
 //   cover95_seeds            the same, allowing for the error of the truth
 //   plan_cover80.T.H.nN      the predicted 80 % interval holds the true score
 //   plan_cover80_seeds       the same, allowing for the few seeds of the truth
-//   run_cover80              the 80 % interval of one run holds each recorded run
+//   run_cover80              the 80 % interval of one run holds each recorded
+//   run
 //                            of the planned cell
 //   best_cover80, _seeds     that of the best trial's mean holds its true score
 //   frozen_cover80_seeds     that of the set that trains nothing
 //   plan_regret, best_trial_regret   what is lacking of the best cell
-//   …_regret_seeds           the same, of means without their noise: the best of
+//   …_regret_seeds           the same, of means without their noise: the best
+//   of
 //                            many noisy means is too good (complete tables)
 //   plan_not_worse           truly at most the tolerance below the best trial
 //   plan_promise             predicted less true: above 0 it promises too much
@@ -26,8 +28,8 @@
 //                            the ones that the table bears out
 //   frontier_cover80, _seeds, _width80, _impossible   as plan_, of all its sets
 //   frontier_named, _right   it names a smallest set within the tolerance; of
-//                            those, the ones in which that is true; _right_seeds
-//                            as _regret_seeds
+//                            those, the ones in which that is true;
+//                            _right_seeds as _regret_seeds
 //   contradict.T.nN          pairs of studies of T, one of which says to freeze
 //                            a module that the other says to train
 //   best.T.N.median.H        true value of the trial that looks best
