@@ -252,7 +252,9 @@ std::vector<std::vector<ModuleBinding>> Leading(const Space& space,
         IsCutUp(space, binding.module)) {
       continue;
     }
-    leading[static_cast<std::size_t>(layer + 1)].push_back(binding);
+    const std::size_t place =
+        layer < 0 ? 0 : static_cast<std::size_t>(layer) + 1;
+    leading[place].push_back(binding);
   }
   return leading;
 }

@@ -571,6 +571,7 @@ std::string RenderStage(const StageRecord& stage,
   if (!RunsOf(stage.study).empty()) {
     const ReportTable runs = RunTable(stage.study, "runs", published);
     std::vector<Column> columns;
+    columns.reserve(runs.columns.size());
     for (const std::string& name : runs.columns) {
       columns.push_back({name, columns.empty() ? Align::kLeft : Align::kRight,
                          static_cast<int>(columns.size()) / 4});

@@ -31,8 +31,6 @@
 namespace frostline::bench {
 namespace {
 
-using importance::Frontier;
-
 struct Truth {
   std::string name;
   std::size_t needed;  // modules

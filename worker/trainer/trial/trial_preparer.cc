@@ -412,6 +412,7 @@ std::int64_t LongestText(const TrainingSettings& training,
 
 Heads TrialSetup::heads() const {
   std::vector<HeadSpec> all;
+  all.reserve(tasks.size());
   for (const TaskSetup& task : tasks) all.push_back(task.head);
   return Heads(std::move(all));
 }
