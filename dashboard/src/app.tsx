@@ -3,12 +3,14 @@
 // The page: what is in the address decides which of pages/ is shown.
 import {render} from 'preact';
 import {useEffect, useState} from 'preact/hooks';
-import {call, CallError, usePolled} from './api';
+import {call, CallError, NOBODY, usePolled} from './api';
+import {Compare} from './pages/compare';
 import {Studies} from './pages/studies';
 import {Study} from './pages/study';
 import {Trial} from './pages/trial';
 import {Workers} from './pages/workers';
 import {useRoute} from './route';
+import {helped, Helps} from './help';
 
 const THEMES = {'': 'auto', light: 'light', dark: 'dark'} as const;
 
@@ -32,7 +34,7 @@ const Theme = () => {
     window.dispatchEvent(new Event('themechange'));
   }, [theme]);
   return <label class="theme"><span class="unseen">Colours</span>
-    <select value={theme} onChange={(event) =>
+    <select value={theme} {...helped('theme')} onChange={(event) =>
       setTheme(event.currentTarget.value)}>
       {Object.entries(THEMES).map(([key, label]) =>
         <option value={key}>{label}</option>)}
@@ -48,7 +50,7 @@ const Login = () => {
       headers: {'Content-Type': 'application/json'},
       body: JSON.stringify({token: String(form.get('token')).trim()})})
       .catch(() => undefined);
-    if (answer?.ok) return location.reload();
+    if (answer?.ok) return location.reload();  // the address stays
     const body = await answer?.json().catch(() => undefined);
     setSaid(body?.message ?? 'the coordinator does not answer');
   };
@@ -58,8 +60,8 @@ const Login = () => {
       you with <code>frostline token create --role viewer --subject
       NAME</code>.</p>
     <label>Token <input name="token" type="password" autocomplete="off"
-      required autofocus /></label>
-    <button type="submit">Let me in</button>
+      required autofocus {...helped('token')} /></label>
+    <button type="submit" {...helped('login')}>Let me in</button>
     <p role="alert">{said}</p></form></main>;
 };
 
@@ -70,7 +72,8 @@ const Pages = () => {
     const name = [id, tab, at].filter(Boolean).join(' ') || kind || 'studies';
     document.title = `${name} · Frostline`;
   }, [kind, id, tab, at]);
-  if (kind === 'workers') return <Workers />;
+  if (kind === 'workers') return <Workers over={view.get('over') ?? ''} />;
+  if (kind === 'compare' && id) return <Compare first={id} second={tab} />;
   if (kind === 'studies' && id && tab === 'trials' && at) {
     return <Trial id={id} at={at} />;
   }
@@ -80,8 +83,16 @@ const Pages = () => {
 
 const App = () => {
   const {parts} = useRoute();
-  const who = usePolled('who', () => call<{identity?: {subject?: string;
+  const [refused, setRefused] = useState(0);
+  useEffect(() => {
+    const note = () => setRefused((count) => Math.min(count + 1, 1));
+    window.addEventListener(NOBODY, note);
+    return () => window.removeEventListener(NOBODY, note);
+  }, []);
+  const who = usePolled(`who ${refused}`, () => call<{identity?: {subject?: string;
     role?: string}}>('AdminService/WhoAmI', {}), 30000);
+  const info = usePolled('info', () => call<{pageWrites?: boolean}>(
+      'AdminService/GetInfo', {}), 0);
   const nobody = who.error instanceof CallError &&
     who.error.code === 'unauthenticated';
   return <>
@@ -104,8 +115,10 @@ const App = () => {
       The coordinator does not answer; this page shows what it said last.</p> :
       null}
     {nobody ? <Login /> : <Pages />}
-    <footer class="quiet">This page only reads. Whatever it shows, the command
+    <footer class="quiet">{info.data?.pageWrites ? 'This page changes what its caller may.' :
+      'This page only reads.'} Whatever it shows, the command
       line prints: <code>frostline help</code></footer>
+    <Helps />
   </>;
 };
 

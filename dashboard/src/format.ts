@@ -2,20 +2,26 @@
 //
 // Numbers as the command line prints them (cli/view/): one figure has one text
 // wherever it is read. A test of the browser compares both.
-import type {Interval, Module, Num, Plan} from './api';
+import type {Interval, Module, Num, Options, Plan} from './api';
 
 // Protobuf's JSON leaves zeros out, and has "NaN" and large integers as texts.
 export const num = (value: Num): number =>
   value === undefined || value === null ? 0 : Number(value);
 
-// As printf does: where two are equally near, the even digit.
-export const fixed = (value: number, places: number): string => {
-  const scaled = value * 10 ** places;
-  const tie = Math.abs(scaled % 1) === 0.5 && scaled / 10 ** places === value;
-  if (!tie) return value.toFixed(places);
+// What lies exactly between two numbers of so many decimals becomes the even one,
+// as printf has it. Only what is a fraction of a power of two can lie so.
+const evened = (value: number, places: number): number => {
+  const power = 10 ** Math.abs(places);
+  const scaled = places < 0 ? value / power : value * power;
+  const isTie = Math.abs(scaled % 1) === 0.5 && (places < 0 ?
+    scaled * power === value : Number.isInteger(value * 2 ** (places + 1)));
+  if (!isTie) return value;
   const even = 2 * Math.round(scaled / 2);
-  return (even / 10 ** places).toFixed(places);
+  return places < 0 ? even * power : even / power;
 };
+
+export const fixed = (value: number, places: number): string =>
+  evened(value, places).toFixed(places);
 
 // printf's %.Ng.
 export const general = (value: number, digits: number): string => {
@@ -23,13 +29,15 @@ export const general = (value: number, digits: number): string => {
     return Number.isNaN(value) ? 'nan' : value > 0 ? 'inf' : '-inf';
   }
   if (value === 0) return '0';
+  const first = Number(value.toExponential(digits - 1).split('e')[1]);
+  const even = evened(value, digits - 1 - first);
   const [mantissa = '', power = '0'] =
-      value.toExponential(digits - 1).split('e');
+      even.toExponential(digits - 1).split('e');
   const exponent = Number(power);
   const trim = (text: string) =>
     text.includes('.') ? text.replace(/\.?0+$/, '') : text;
   if (exponent >= -4 && exponent < digits) {
-    return trim(value.toFixed(digits - 1 - exponent));
+    return trim(even.toFixed(digits - 1 - exponent));
   }
   const sign = exponent < 0 ? '-' : '+';
   return `${trim(mantissa)}e${sign}${
@@ -45,6 +53,16 @@ export const countOrDash = (value: Num): string =>
   Number.isNaN(num(value)) ? '-' : count(value);
 export const counted = (n: number, one: string, many = `${one}s`): string =>
   `${count(n)} ${n === 1 ? one : many}`;
+
+// A number of an axis: 1,500,000 is 1.5M.
+export const short = (value: number): string => {
+  for (const [unit, name] of [[1e9, 'G'], [1e6, 'M'], [1e3, 'k']] as const) {
+    if (Math.abs(value) >= unit * (unit === 1e3 ? 10 : 1)) {
+      return `${general(value / unit, 3)}${name}`;
+    }
+  }
+  return general(value, 4);
+};
 
 export const seconds = (value: number): string => {
   if (Number.isNaN(value)) return '-';
@@ -79,6 +97,10 @@ export const probability = (value: Num): string => {
   return `${fixed(p * 100, 0)} %`;
 };
 
+// What rounds to zero has no sign.
+const rounded = (value: number, digits: number): string =>
+  fixed(value, digits).replace(/^-(0(\.0*)?)$/, '$1');
+
 const places = (of: Interval): number => {
   const half = (num(of.hi80) - num(of.lo80)) / 2;
   if (!(half > 0)) return 4;
@@ -92,14 +114,14 @@ export const percentInterval = (of: Interval): string => isOpen(of) ? '-' :
   `${fixed(num(of.lo80) * 100, 1)} – ${fixed(num(of.hi80) * 100, 1)} %`;
 
 export const numberInterval = (of: Interval): string => isOpen(of) ? '-' :
-  `${fixed(num(of.lo80), places(of))} – ${fixed(num(of.hi80), places(of))}`;
+  `${rounded(num(of.lo80), places(of))} – ${rounded(num(of.hi80), places(of))}`;
 
 export const withInterval = (of: Interval | undefined): string => {
   if (of === undefined) return '-';
   const value = num(of.value);
   if (Number.isNaN(value)) return '-';
   const ends = numberInterval(of);
-  const middle = num(of.hi80) > num(of.lo80) ? fixed(value, places(of)) :
+  const middle = num(of.hi80) > num(of.lo80) ? rounded(value, places(of)) :
                                                number(value);
   return ends === '-' ? middle : `${middle} (${ends})`;
 };
@@ -114,9 +136,11 @@ export const state = (name: string | undefined): string =>
   (name ?? '').replace(/^[A-Z]+_STATE_/, '');
 
 // A verdict as it stands by itself.
+// Names keep their small letter.
+const NAME = /^(layer\.\d|embeddings\b|pooler\b|head\b)/;
 export const sentence = (text: string | undefined): string => !text ? '' :
-  `${text.charAt(0).toUpperCase()}${text.slice(1)}${
-    text.endsWith('.') ? '' : '.'}`;
+  `${NAME.test(text) ? text.charAt(0) : text.charAt(0).toUpperCase()}${
+    text.slice(1)}${text.endsWith('.') ? '' : '.'}`;
 
 const SURE = 0.9;
 
@@ -160,4 +184,33 @@ export const predicted = (plan: Plan): string => {
   const ends = run === undefined || isOpen(run) ? '' :
     `; one run ${numberInterval(run)}`;
   return `${withInterval(plan.predictedScore)} over seeds${ends}`;
+};
+
+export const tau = (of: Interval | undefined): string =>
+  of === undefined || Number.isNaN(num(of.value)) ? '-' :
+    `tau ${fixed(num(of.value), 2)}${isOpen(of) ? '' : ` (80 %: ${
+      fixed(num(of.lo80), 2)} – ${fixed(num(of.hi80), 2)})`}`;
+
+// What two modules are to each other, where that is known.
+export const relation = (substitutes: Num): string => {
+  const p = num(substitutes);
+  const chance = Math.max(p, 1 - p);
+  return !(chance >= SURE) ? '' :
+    `${p > 0.5 ? 'substitutes' : 'complements'}, ${probability(chance)}`;
+};
+
+export const better = (options: Options | undefined): string =>
+  `${options?.targetDirection === 'DIRECTION_MINIMIZE' ? 'lower' : 'higher'
+  } is better`;
+
+// What a computed chart rests on: of what, by what, with which trials.
+export const basis = (of: {options?: Options; trialsUsed?: Num;
+  trialsLeftOut?: Num; provisional?: boolean}): string => {
+  const {options} = of;
+  const used = num(of.trialsUsed);
+  const left = num(of.trialsLeftOut);
+  return `Evaluator ${options?.evaluator ?? '-'}, seed ${
+    String(options?.seed ?? 0)}; ${options?.target ?? ''}, ${better(options)}${
+    used > 0 ? `; ${count(used)} of ${counted(used + left, 'trial')}` : ''}${
+    of.provisional ? '; the study still runs' : ''}.`;
 };

@@ -5,6 +5,7 @@ import type {ComponentChildren} from 'preact';
 import {useState} from 'preact/hooks';
 import type {CallError, Counts, Got, Study, Warning} from './api';
 import {count, num, state} from './format';
+import {helped} from './help';
 
 export const State = ({name}: {name: string | undefined}) => {
   const text = state(name);
@@ -59,7 +60,7 @@ export const Copy = ({text}: {text: string}) => {
   const copy = () => navigator.clipboard.writeText(text)
       .then(() => setDone('copied'), () => setDone('select it to copy'));
   return <div class="command"><code>{text}</code>
-    <button type="button" onClick={copy}>Copy</button>
+    <button type="button" onClick={copy} {...helped('copy')}>Copy</button>
     <span aria-live="polite" class="quiet">{done}</span></div>;
 };
 

@@ -36,13 +36,29 @@ export const go = (path: string) => {
   location.hash = path;
 };
 
-// Changes one setting of the view, in place.
-export const setView = (name: string, value: string) => {
+// Changes settings of the view, in place; "" takes one away.
+export const setViews = (settings: Record<string, string>) => {
   const [path = '', query = ''] = location.hash.replace(/^#/, '').split('?');
   const view = new URLSearchParams(query);
-  if (value === '') view.delete(name);
-  else view.set(name, value);
+  for (const [name, value] of Object.entries(settings)) {
+    if (value === '') view.delete(name);
+    else view.set(name, value);
+  }
   const text = view.toString();
   history.replaceState(null, '', `#${path}${text ? `?${text}` : ''}`);
   window.dispatchEvent(new HashChangeEvent('hashchange'));
+};
+
+export const setView = (name: string, value: string) =>
+  setViews({[name]: value});
+
+// What is selected goes along to another view of the same study.
+export const keptIn = (view: URLSearchParams): string => {
+  const kept = new URLSearchParams();
+  for (const name of ['only', 'score', 'module']) {
+    const value = view.get(name);
+    if (value) kept.set(name, value);
+  }
+  const text = kept.toString();
+  return text ? `?${text}` : '';
 };

@@ -38,6 +38,31 @@ export const ticks = (lo: number, hi: number, wanted: number): number[] => {
   return found;
 };
 
+// Where every value is above 0 and they are far apart, their logarithms.
+export const isWide = (values: readonly number[]): boolean => {
+  const [lo, hi] = extent(values);
+  return lo > 0 && hi / lo > 50;
+};
+
+export const logarithmic = (lo: number, hi: number, from: number, to: number):
+    Scale => {
+  const inner = linear(Math.log(lo), Math.log(hi), from, to);
+  return (value) => inner(Math.log(value));
+};
+
+// Powers of ten between `lo` and `hi`; with 2 and 5 where these are few.
+export const logTicks = (lo: number, hi: number): number[] => {
+  const found: number[] = [];
+  const few = Math.log10(hi / lo) < 2;
+  for (let k = Math.floor(Math.log10(lo)); 10 ** k <= hi; ++k) {
+    for (const one of few ? [1, 2, 5] : [1]) {
+      const value = Number((one * 10 ** k).toPrecision(1));
+      if (value >= lo * (1 - 1e-9) && value <= hi * (1 + 1e-9)) found.push(value);
+    }
+  }
+  return found;
+};
+
 // The rates that occur, rising, without 0: "frozen" is a kind of its own, and
 // never the low end of an axis.
 export const levelsOf = (rates: Iterable<number>): number[] =>
@@ -69,6 +94,19 @@ export const heat = (warm: number, dark: boolean): string => {
   const at = Math.min(1, Math.max(0, warm)) * (stops.length - 1);
   const k = Math.min(stops.length - 2, Math.floor(at));
   return mix(stops[k] ?? '#000000', stops[k + 1] ?? '#000000', at - k);
+};
+
+// An exponential mean of the values so far, as the first ones are few: every value
+// counts `weight` of what the next one does. 0 changes nothing; a gap is left out
+// by the caller.
+export const smoothed = (values: readonly number[], weight: number): number[] => {
+  let sum = 0;
+  let all = 0;
+  return values.map((value) => {
+    sum = weight * sum + (1 - weight) * value;
+    all = weight * all + (1 - weight);
+    return sum / all;
+  });
 };
 
 // At most `most` of them, evenly spaced, the first and the last included.

@@ -4,70 +4,21 @@
 // study that is to be minimised, and one with hostile texts. What it shows is
 // held against what the command line prints of the same coordinator.
 import assert from 'node:assert/strict';
-import {execFileSync, spawn} from 'node:child_process';
-import {existsSync, mkdtempSync, readFileSync, rmSync} from 'node:fs';
-import {createRequire} from 'node:module';
-import {tmpdir} from 'node:os';
+import {writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {after, before, test} from 'node:test';
-
-const BIN = process.env.FROSTLINE_BIN_DIR;
-const require = createRequire(join(process.env.BROWSER_MODULES, 'x.js'));
-const puppeteer = require('puppeteer-core');
-const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+import {axe, Coordinator, flat} from './coordinator.mjs';
 
 const HOSTILE = '<img src=x onerror="window.hacked=1">' +
     '<script>window.hacked=1</script>"\'`${hacked}&lt;\u202e';
-const folder = mkdtempSync(join(tmpdir(), 'frostline-browser-'));
-let coordinator;
-let address = '';
-let url = '';
-let browser;
+const at = new Coordinator();
 let page;
 const complaints = [];
 
-const run = (...args) => execFileSync(join(BIN, 'frostline'), args,
-    {encoding: 'utf8', cwd: folder,
-      env: {...process.env, FROSTLINE_CONNECT: address}});
-
-// The figures of a text table as words, without its bars.
-const flat = (text) => text.replace(/[█░▏▎▍▌▋▊▉*]/g, ' ')
-    .replace(/\s+/g, ' ').trim();
-
-const serve = async (...more) => {
-  coordinator = spawn(join(BIN, 'frostline-coordinator'), ['--data',
-    join(folder, 'demo'), '--listen', address || '127.0.0.1:0', '--http-listen',
-    url ? new URL(url).host : '127.0.0.1:0', '--allow-ui-writes', ...more],
-    {stdio: ['ignore', 'pipe', 'ignore']});
-  let said = '';
-  for await (const piece of coordinator.stdout) {
-    said += piece;
-    const found = /page on (\S+)\n/.exec(said);
-    if (!found) continue;
-    url = found[1];
-    address = /listening on (\S+)/.exec(said)[1];
-    break;
-  }
-};
-
-const stop = async () => {
-  if (!coordinator || coordinator.exitCode !== null) return;
-  const ended = new Promise((done) => coordinator.once('exit', done));
-  coordinator.kill('SIGTERM');
-  await ended;
-};
-
-const post = async (verb, request) => {
-  const answer = await fetch(`${url}frostline.v1.StudyService/${verb}`, {
-    method: 'POST', headers: {'Content-Type': 'application/json'},
-    body: JSON.stringify({request_id: crypto.randomUUID(), ...request})});
-  const body = await answer.json();
-  assert.equal(answer.status, 200, JSON.stringify(body));
-  return body;
-};
-
-const get = async (verb, message) => (await fetch(`${url}frostline.v1.${verb
-  }?message=${encodeURIComponent(JSON.stringify(message))}`)).json();
+const run = (...args) => at.run(...args);
+const get = (verb, message) => at.get(verb, message);
+const post = (verb, request) => at.post(verb, request);
+const open = (path) => at.open(page, path);
 
 // The example's trials in a study whose objective is to be small.
 const copyExample = async (id, settings) => {
@@ -83,12 +34,6 @@ const copyExample = async (id, settings) => {
       metrics: {error: 1 - one.values[0]}}))});
 };
 
-const open = async (path) => {
-  await page.goto('about:blank');
-  await page.goto(`${url}#${path}`);
-  await page.waitForFunction(() => document.querySelector('h1') &&
-    !/Asking for|Computing/.test(document.body.innerText), {timeout: 20000});
-};
 const text = (selector) => page.$eval(selector, (at) => at.innerText);
 const rowsOf = async (id) => {
   await page.$$eval(`#${id} .tools button`, (all) => all[1]?.click());
@@ -98,36 +43,25 @@ const rowsOf = async (id) => {
 };
 
 before(async () => {
-  execFileSync(join(BIN, 'frostline'), ['demo', '--synthetic', '--trials', '8',
-    '--example', '--dir', 'demo'], {cwd: folder, stdio: 'ignore'});
-  await serve();
+  await at.start();
   await copyExample('smaller', {budget: {trials: 10}});
   await copyExample('hostile', {budget: {trials: 10}, notes: HOSTILE,
     labels: {[HOSTILE.slice(0, 60)]: HOSTILE}});
   await post('UpdateTrial', {name: 'studies/hostile/trials/3',
     update_mask: 'note,labels', note: HOSTILE, labels: {mark: HOSTILE}});
-  const chromium = ['/usr/bin/chromium', '/usr/bin/chromium-browser',
-    '/usr/bin/google-chrome'].find(existsSync);
-  assert.ok(chromium, 'no Chromium: run ./dev setup browser');
-  browser = await puppeteer.launch({executablePath: chromium,
-    args: ['--no-sandbox', '--disable-dev-shm-usage']});
-  page = await browser.newPage();
+  page = await at.browser.newPage();
   page.on('console', (said) => {
     if (['error', 'warn'].includes(said.type())) complaints.push(said.text());
   });
   page.on('pageerror', (error) => complaints.push(String(error)));
   page.on('dialog', (dialog) => complaints.push(`dialog ${dialog.message()}`));
   page.on('request', (request) => {
-    if (!request.url().startsWith(url) && !/^(data|about|blob):/.test(
+    if (!request.url().startsWith(at.url) && !/^(data|about|blob):/.test(
         request.url())) complaints.push(`asked for ${request.url()}`);
   });
 });
 
-after(async () => {
-  await browser?.close();
-  await stop();
-  rmSync(folder, {recursive: true, force: true});
-});
+after(() => at.stop());
 
 test('the list has every study with its progress', async () => {
   await open('/');
@@ -218,7 +152,7 @@ test('nothing that people or trainers write is taken for more than text',
     `/studies/example/${encodeURIComponent(HOSTILE)}`, '/studies/%E0%A4%A/plan',
     `/studies/example/trials?state=${encodeURIComponent(HOSTILE)}`]) {
     await page.goto('about:blank');
-    await page.goto(`${url}#${path}`);
+    await page.goto(`${at.url}#${path}`);
     await page.waitForSelector('h1, [role=alert]');
   }
   assert.equal(await page.evaluate(() => window.hacked), undefined);
@@ -294,22 +228,71 @@ test('there was no error, and nothing but the coordinator was asked', () => {
 test('a coordinator that is gone and comes back is said, and shown again',
     async () => {
   await open('/studies/example');
-  await stop();
+  await at.stopServing();
   await page.waitForFunction(() => /does not answer/.test(
     document.body.innerText), {timeout: 15000});
   assert.match(await text('h1'), /example/);
-  await serve();
+  await at.serve();
   await page.waitForFunction(() => !/does not answer/.test(
     document.querySelector('main').innerText), {timeout: 15000});
+});
+
+const press = async (label) => {
+  await page.waitForFunction((name) => [...document.querySelectorAll('button')]
+      .some((one) => one.innerText === name && !one.disabled), {}, label);
+  await page.evaluate((name) => [...document.querySelectorAll('button')].find(
+      (one) => one.innerText === name).click(), label);
+};
+
+test('what may be changed is changed by a press, and an end is asked for',
+    async () => {
+  await open('/studies/smaller');
+  await press('Pause');
+  await page.waitForFunction(() =>
+    document.querySelector('.head .state').innerText === 'paused');
+  assert.match(run('study', 'show', 'smaller'), /PAUSED/);
+  await press('Resume');
+  await page.waitForFunction(() =>
+    document.querySelector('.head .state').innerText === 'active');
+  await press('Stop');
+  assert.match(run('study', 'show', 'smaller'), /ACTIVE/);
+  await press('No');
+  await open('/studies/smaller/trials/3');
+  await press('Run it again');
+  await page.waitForFunction(() =>
+    /trial \d+ is queued/.test(document.querySelector('.controls').innerText));
+  await page.click('details.controls summary');
+  await press('Queue it');
+  await page.waitForFunction(() => /trial \d+ is queued/.test(
+      document.querySelector('details.controls').innerText));
+  assert.equal(JSON.parse(run('trial', 'list', 'smaller', '--state', 'QUEUED',
+                              '--json')).trials.length, 2);
+  await open('/studies/smaller/plan');
+  await press('Run it');
+  await press('Yes, run it');
+  await page.waitForFunction(() =>
+    /\d+ trials are queued: plan, /.test(document.body.innerText));
+  await open('/studies/smaller');
+  await press('Stop');
+  await press('Yes, stop');
+  await page.waitForFunction(() =>
+    document.querySelector('.head .state').innerText === 'stopped');
+  assert.match(run('study', 'show', 'smaller'), /STOPPED/);
 });
 
 test('where tokens are required, the page asks for one and keeps it', async () => {
   const made = run('token', 'create', '--role', 'viewer', '--subject', 'ana');
   const token = /frost_\S+/.exec(made)[0];
-  await stop();
-  await serve('--require-tokens');
+  const root = /frost_\S+/.exec(run('token', 'create', '--role', 'admin',
+      '--subject', 'root'))[0];
+  const adminToken = () => {
+    writeFileSync(join(at.folder, 'root.token'), `${root}\n`, {mode: 0o600});
+    return join(at.folder, 'root.token');
+  };
+  await at.stopServing();
+  await at.serve('--require-tokens');
   await page.goto('about:blank');
-  await page.goto(url);
+  await page.goto(at.url);
   await page.waitForSelector('input[name=token]');
   await page.type('input[name=token]', 'frost_wrong');
   await page.keyboard.press('Enter');
@@ -321,4 +304,20 @@ test('where tokens are required, the page asks for one and keeps it', async () =
   await page.waitForSelector('.studies li');
   assert.ok(!(await page.evaluate(() => document.cookie)).includes('frost'));
   assert.ok(!page.url().includes('frost_'));
+  // A viewer is shown nothing to press that changes a study.
+  await open('/studies/hostile');
+  await page.waitForSelector('.head .state');
+  assert.equal(await page.$('.controls'), null);
+  // The token ends while the page is open: it asks again, and then shows the
+  // same place.
+  const id = JSON.parse(run('token', 'list', '--json', '--token-file',
+      adminToken())).tokens.find((one) => one.subject === 'ana').id;
+  const again = /frost_\S+/.exec(run('token', 'create', '--role', 'viewer',
+      '--subject', 'ben', '--token-file', adminToken()))[0];
+  run('token', 'revoke', id, '--token-file', adminToken());
+  await page.waitForSelector('input[name=token]', {timeout: 15000});
+  await page.type('input[name=token]', again);
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(() =>
+    document.querySelector('h1')?.innerText === 'hostile');
 });

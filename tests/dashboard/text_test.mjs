@@ -4,7 +4,7 @@
 // printf's, and scales.
 import assert from 'node:assert/strict';
 import {execFileSync, spawnSync} from 'node:child_process';
-import {mkdtempSync, rmSync, symlinkSync, cpSync} from 'node:fs';
+import {cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
@@ -12,24 +12,30 @@ import {after, before, test} from 'node:test';
 import {fileURLToPath, pathToFileURL} from 'node:url';
 
 const MODULES = process.env.PAGE_MODULES;
-const DASHBOARD =
-    join(dirname(fileURLToPath(import.meta.url)), '../../dashboard');
+const HERE = dirname(fileURLToPath(import.meta.url));
+const DASHBOARD = join(HERE, '../../dashboard');
 const require = createRequire(join(MODULES, 'x.js'));
 let folder = '';
 let format;
 let scale;
+let api;
+let axes;
+let fleet;
 
 before(async () => {
   folder = mkdtempSync(join(tmpdir(), 'frostline-page-'));
-  const load = async (name) => {
+  const load = async (name, ending = 'ts') => {
     const out = join(folder, `${name}.mjs`);
     require('esbuild').buildSync({entryPoints: [join(DASHBOARD, 'src',
-      `${name}.ts`)], outfile: out, bundle: true, format: 'esm',
+      `${name}.${ending}`)], jsx: 'automatic', jsxImportSource: 'preact', outfile: out, bundle: true, format: 'esm',
       nodePaths: [MODULES]});
     return import(pathToFileURL(out));
   };
   format = await load('format');
   scale = await load('scale');
+  api = await load('api');
+  axes = await load('axes');
+  fleet = await load('charts/fleet', 'tsx');
 });
 
 after(() => rmSync(folder, {recursive: true, force: true}));
@@ -41,6 +47,34 @@ test('every part has the types that it says', () => {
   const ran = spawnSync(process.execPath,
       [join(MODULES, 'typescript/bin/tsc'), '-p', copy], {encoding: 'utf8'});
   assert.equal(ran.status, 0, ran.stdout + ran.stderr);
+});
+
+test('a table by columns is the trials that a list would have', () => {
+  const base64 = (...bytes) => Buffer.from(bytes).toString('base64');
+  const trials = api.trialsIn('studies/a', {table: {rows: '3', columns: [
+    {name: 'number', integers: {values: ['0', '1', '2']}},
+    {name: 'state', codes: {entries: ['SUCCEEDED', 'FAILED'],
+      codes: base64(0, 1, 0)}},
+    {name: 'values[0]', numbers: {values: [0.5, 0, 'NaN']},
+      present: base64(0b101)},
+    {name: 'rates.layer.0', codes: {entries: [2e-5, 0], codes: base64(1, 0, 0)}},
+    {name: 'usage.train_seconds', numbers: {values: [1.5, 0, 0]},
+      present: base64(0b001)},
+    {name: 'end_time', integers: {values: ['1700000000000000', '0', '0']},
+      present: base64(0b001)}]}});
+  assert.equal(trials.length, 3);
+  assert.deepEqual(trials.map((one) => one.state), ['TRIAL_STATE_SUCCEEDED',
+    'TRIAL_STATE_FAILED', 'TRIAL_STATE_SUCCEEDED']);
+  assert.deepEqual(trials.map((one) => one.values), [[0.5], [], ['NaN']]);
+  assert.deepEqual(trials.map((one) => one.rates[0].rate), [0, 2e-5, 2e-5]);
+  assert.equal(trials[1].name, 'studies/a/trials/1');
+  assert.equal(trials[0].usage.trainSeconds, 1.5);
+  assert.equal(trials[1].usage.trainSeconds, undefined);
+  assert.equal(trials[0].endTime, '2023-11-14T22:13:20.000Z');
+  // Two bytes a cell where there are more than 256 entries.
+  const entries = Array.from({length: 300}, (_, k) => `w${k}`);
+  assert.deepEqual(api.cellsOf({name: 'x',
+    codes: {entries, codes: base64(44, 0, 43, 1)}}, 2), ['w44', 'w299']);
 });
 
 test('numbers are those of printf', () => {
@@ -78,10 +112,33 @@ test('what is not known has a text', () => {
   assert.equal(format.count('1234567'), '1,234,567');
 });
 
-test('modules are listed as the command line lists them', () => {
-  assert.equal(format.moduleList([]), 'nothing');
-  assert.equal(format.moduleList(['embeddings', 'layer.0', 'layer.2', 'layer.3',
-    'layer.4', 'head']), 'embeddings, layer.0, layer.2-4, head');
+test('figures are written as the command line writes them', () => {
+  const number = (word) => /^-?inf$/.test(word) ?
+    word.replace('inf', 'Infinity') : word.replace('nan', 'NaN');
+  const one = (write) => ([word]) => write(number(word));
+  const plain = (write) => ([word]) => write(Number(number(word)));
+  const interval = (write) => ([value, lo80, hi80]) => write({value: number(value),
+    lo80: number(lo80), hi80: number(hi80)});
+  const writers = {number: one(format.number), rate: one(format.rate),
+    count: one(format.count), count_or_dash: one(format.countOrDash),
+    seconds: plain(format.seconds), bytes: one(format.bytes),
+    percent: one(format.percent), probability: one(format.probability),
+    percent_interval: interval(format.percentInterval),
+    number_interval: interval(format.numberInterval),
+    with_interval: interval(format.withInterval), tau: interval(format.tau),
+    direction: ([direction, directionProbability]) =>
+      format.direction({direction, directionProbability}),
+    time: ([seconds]) => format.time(new Date(seconds * 1000).toISOString()),
+    last_part: ([name]) => format.lastPart(name), modules: format.moduleList};
+  const seen = new Set();
+  for (const line of readFileSync(join(HERE, '../cli/view/figures.txt'), 'utf8')
+      .split('\n').filter((one) => one && !one.startsWith('#'))) {
+    const [kind, figures, text] = line.split('|').map((part) => part.trim());
+    assert.ok(writers[kind], line);
+    assert.equal(writers[kind](figures.split(' ').filter(Boolean)), text, line);
+    seen.add(kind);
+  }
+  assert.deepEqual(seen, new Set(Object.keys(writers)));
 });
 
 test('an axis has round ticks inside of its ends', () => {
@@ -105,4 +162,97 @@ test('a sample has both ends', () => {
   assert.equal(some[0], 0);
   assert.equal(some[6], 999);
   assert.deepEqual(scale.spaced([1, 2], 7), [1, 2]);
+});
+
+const trial = (rates, parameters = {}, score = 0.5) => ({values: [score],
+  rates: Object.entries(rates).map(([module, rate]) => ({module, rate})),
+  parameters: Object.entries(parameters).map(([name, value]) => ({name, value}))});
+
+test('axes are what trials differ in, frozen first, continuous ones in ranges', () => {
+  const some = Array.from({length: 40}, (_, k) => trial(
+      {embeddings: 0, 'layer.0': k % 2 ? 0 : 1e-5 * 1.2 ** k}, {kind: k % 3 ? 'a' : 'b'}));
+  const found = axes.axesOf(some, ['embeddings', 'layer.0']);
+  assert.deepEqual(found.map((one) => one.name), ['layer.0', 'kind']);
+  assert.deepEqual(found[0].cells[0], {key: '0', label: 'frozen'});
+  assert.equal(found[0].cells.length, 7);
+  assert.deepEqual(found[1].cells.map((one) => one.key), ['a', 'b']);
+  for (const one of some) {
+    for (const axis of found) {
+      assert.ok(axis.cells.some(({key}) =>
+        axes.holds(key, axes.valueOf(one, axis.name))), axis.name);
+    }
+  }
+});
+
+test('a selection survives the address, whatever its names are', () => {
+  const cells = new Map([['a:b;c,d', ['0', 'x,y;z:%']], ['layer.0', ['1e-5..0.1']]]);
+  const view = new URLSearchParams(new URLSearchParams({only: axes.onlyText(cells),
+    score: '-0.5..1e-3', module: 'm'}).toString());
+  const read = axes.readSelection(view);
+  assert.deepEqual([...read.cells], [...cells]);
+  assert.deepEqual(read.score, [-0.5, 1e-3]);
+  assert.ok(axes.picks(axes.readSelection(new URLSearchParams(
+      {only: 'layer.0:0.001', score: '0.4..0.6'})), trial({'layer.0': 1e-3})));
+  assert.ok(!axes.picks(axes.readSelection(new URLSearchParams(
+      {only: 'layer.0:0'})), trial({'layer.0': 1e-3})));
+});
+
+test('a logarithmic axis has its powers of ten, and even steps between them', () => {
+  assert.deepEqual(scale.logTicks(1e-5, 1e-1), [1e-5, 1e-4, 1e-3, 1e-2, 1e-1]);
+  assert.deepEqual(scale.logTicks(3, 60), [5, 10, 20, 50]);
+  const at = scale.logarithmic(1, 100, 0, 10);
+  assert.ok(Math.abs(at(10) - 5) < 1e-9);
+});
+
+test('a smoothed curve is a weighted mean of what came before, and 0 changes nothing', () => {
+  assert.deepEqual(scale.smoothed([3, 5, 1], 0), [3, 5, 1]);
+  const [first, second, third] = scale.smoothed([1, 2, 4], 0.5);
+  assert.equal(first, 1);
+  assert.ok(Math.abs(second - (0.5 * 1 + 2) / 1.5) < 1e-12);
+  assert.ok(Math.abs(third - (0.25 * 1 + 0.5 * 2 + 4) / 1.75) < 1e-12);
+  assert.deepEqual(scale.smoothed([7, 7, 7], 0.95).map((one) => Math.round(one * 1e9)),
+      [7e9, 7e9, 7e9]);
+});
+
+test('slots busy and known over time are counted from each change on', () => {
+  const at = (second) => new Date(1e12 + second * 1000).toISOString();
+  const ran = (number, worker, from, to, state = 'SUCCEEDED') => ({number,
+    name: `studies/a/trials/${number}`, worker: `workers/${worker}`,
+    state: `TRIAL_STATE_${state}`, startTime: at(from),
+    ...to === undefined ? {} : {endTime: at(to)}});
+  const [from, to] = [1e12, 1e12 + 100_000];
+  const bars = fleet.fleetBars([ran(0, 'one', -50, -10), ran(1, 'one', 10, 40),
+    ran(2, 'one', 20, 60, 'FAILED'), ran(3, 'two', 80, undefined, 'RUNNING'),
+    {number: 4, name: 'studies/a/trials/4', state: 'TRIAL_STATE_QUEUED'}], from, to);
+  assert.deepEqual(bars.map((one) => [one.trial.number, one.state]),
+      [[1, 'COMPLETED'], [2, 'FAILED'], [3, 'RUNNING']]);
+  const worker = (id, slots, since, seen) => ({name: `workers/${id}`, slots,
+    state: 'WORKER_STATE_ACTIVE', registerTime: at(since), lastSeenTime: at(seen)});
+  // `one` was there before the window and is there no more; `two` has a slot that
+  // does nothing.
+  const lanes = fleet.fleetLanes(bars, [worker('one', 2, -99, 30),
+    worker('two', 2, 50, 99)], from, to);
+  assert.deepEqual(lanes.map((one) => [one.worker, one.lane]),
+      [['one', 0], ['one', 1], ['two', 0], ['two', 1]]);
+  // A clock here that goes wrong by hours changes nothing while workers are seen.
+  for (const wrong of [0, 1e9, -1e9]) {
+    assert.equal(fleet.coordinatorsNow([worker('one', 2, -99, 30), worker('two', 2,
+        50, 99)], [{updateTime: at(98)}], to + wrong), from + 99_000);
+  }
+  assert.equal(fleet.coordinatorsNow([], [{updateTime: at(98)}], to), to);
+  const steps = fleet.useOverTime(bars, lanes, from, to);
+  assert.deepEqual(steps.map((one) => [(one.at - from) / 1000, one.busy, one.known]),
+      [[0, 0, 2], [10, 1, 2], [20, 2, 2], [40, 1, 2], [50, 1, 4], [60, 0, 2],
+        [80, 1, 2], [100, 0, 0]]);
+  assert.ok(Math.abs(fleet.shareOf(steps) - 90 / 220) < 1e-12);
+  // Means over fifths: 10 to 20 one, 20 to 40 two slots were busy, and so on.
+  assert.deepEqual(fleet.averaged(steps, from, to, 5).map((one) =>
+    [(one.at - from) / 1000, Math.round(one.busy * 100) / 100, one.known]),
+  [[0, 0.5, 2], [20, 2, 2], [40, 1, 3], [60, 0, 2], [80, 1, 2]]);
+  for (const bins of [7, 333]) {
+    const sum = fleet.averaged(steps, from, to, bins).reduce((all, one) =>
+      all + one.busy * 100 / bins, 0);
+    assert.ok(Math.abs(sum - 90) < 0.01, `${bins}: ${sum}`);
+  }
+  assert.ok(Number.isNaN(fleet.shareOf(fleet.useOverTime([], [], from, to))));
 });

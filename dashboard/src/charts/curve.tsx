@@ -6,6 +6,7 @@ import type {Measurement} from '../api';
 import {number, num} from '../format';
 import {extent, linear, ticks} from '../scale';
 import {Frame} from './frame';
+import {helped} from '../help';
 
 export const Curve = ({points, metric}:
     {points: Measurement[]; metric: string}) => {
@@ -37,7 +38,7 @@ export const Curve = ({points, metric}:
       const y = linear(lo - pad, hi + pad, height - 26, 10);
       return <>
         {names.length > 1 ? <label class="choices">Metric{' '}
-          <select value={shown} onChange={(event) =>
+          <select value={shown} {...helped('metric')} onChange={(event) =>
             setChosen(event.currentTarget.value)}>
             {names.map((name) => <option value={name}>{name}</option>)}
           </select></label> : null}

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What every chart has: a title, what it says in a sentence, the chart, and
-// behind a second tab its figures as a table, which can be taken along as CSV.
-import type {ComponentChildren} from 'preact';
+// behind a second tab its figures as a table. All of it can be taken along: the
+// figures as CSV, the drawing as SVG and PNG.
+import {render, type ComponentChildren} from 'preact';
 import {useEffect, useId, useLayoutEffect, useRef, useState} from 'preact/hooks';
-
-export interface Table {
-  head: string[];
-  rows: (string | number)[][];
-  right?: number[];  // columns of numbers
-}
+import {saveCsv, savePng, saveSvg, type Table} from '../save';
+import {ticks, type Scale} from '../scale';
+import {helped} from '../help';
 
 // The width in CSS pixels of an element, as it is now.
 export const useWidth = (least = 260) => {
@@ -47,24 +45,6 @@ export const useDark = (): boolean => {
   return dark;
 };
 
-const cell = (text: string | number): string => {
-  const plain = String(text);
-  // A spreadsheet must take no cell for a formula.
-  const safe = /^[=+@\t]|^-(?![\d.])/.test(plain) ? `'${plain}` : plain;
-  return /[",\n]/.test(safe) ? `"${safe.replace(/"/g, '""')}"` : safe;
-};
-
-const download = (name: string, table: Table) => {
-  const lines = [table.head, ...table.rows].map((row) => row.map(cell).join(','));
-  const url = URL.createObjectURL(
-      new Blob([lines.join('\n'), '\n'], {type: 'text/csv'}));
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(url);
-};
-
 export const DataTable = ({table, caption}:
     {table: Table; caption: string}) => {
   const right = new Set(table.right ?? []);
@@ -90,24 +70,67 @@ interface Props {
   table: () => Table;  // made when it is looked at
   wide?: boolean;
   children: (width: number) => ComponentChildren;
+  // What is saved where the chart itself is no SVG.
+  drawing?: (width: number) => ComponentChildren;
 }
 
-export const Frame = ({id, title, says, note, table, wide, children}: Props) => {
+// What is saved is drawn once more, out of sight: the figures may be shown now.
+const draw = (of: ComponentChildren): [SVGSVGElement, () => void] => {
+  const host = document.createElement('div');
+  host.className = 'unseen';
+  host.setAttribute('aria-hidden', 'true');
+  document.body.append(host);
+  const leave = () => {
+    render(null, host);
+    host.remove();
+  };
+  render(<>{of}</>, host);
+  const drawn = [...host.querySelectorAll('svg')].sort((a, b) =>
+    Number(b.getAttribute('height')) - Number(a.getAttribute('height')))[0];
+  if (drawn) return [drawn, leave];
+  leave();
+  throw new Error('there is nothing to draw yet');
+};
+
+const SAVED = {CSV: 'csv', SVG: 'svg', PNG: 'png'} as const;
+
+export const Frame = ({id, title, says, note, table, wide, children,
+  drawing}: Props) => {
   const [shows, setShows] = useState<'chart' | 'data'>('chart');
+  const [trouble, setTrouble] = useState('');
   const [ref, width] = useWidth();
   const key = useId();
   const tab = (name: 'chart' | 'data', label: string) =>
-    <button type="button" aria-pressed={shows === name}
+    <button type="button" aria-pressed={shows === name} {...helped(name)}
       onClick={() => setShows(name)}>{label}</button>;
+  const save = (kind: 'CSV' | 'SVG' | 'PNG') => async () => {
+    setTrouble('');
+    let leave = () => {};
+    try {
+      if (kind === 'CSV') return saveCsv(id, table());
+      const [drawn, away] = draw((drawing ?? children)(width));
+      leave = away;
+      if (kind === 'SVG') saveSvg(id, title, drawn);
+      else await savePng(id, title, drawn);
+    } catch (why) {
+      setTrouble(`No ${kind}: ${why instanceof Error ? why.message : why}.`);
+    } finally {
+      leave();
+    }
+  };
+  const saving = (kind: 'CSV' | 'SVG' | 'PNG') =>
+    <button type="button" class="save" onClick={save(kind)}
+      {...helped(SAVED[kind])}
+      aria-label={`Save ${title} as ${kind}`}>{kind}</button>;
   return <section class={wide ? 'card wide' : 'card'} id={id} aria-labelledby={key}>
     <header>
       <h2 id={key}>{title}</h2>
       <div class="tools" role="group" aria-label={`How to show: ${title}`}>
         {tab('chart', 'Chart')}{tab('data', 'Data')}
-        <button type="button" onClick={() => download(`${id}.csv`, table())}
-          aria-label={`Save ${title} as CSV`}>CSV</button>
+        {saving('CSV')}{saving('SVG')}{saving('PNG')}
       </div>
     </header>
+    <p class="trouble" role="status">{trouble}</p>
     <p class="says">{says}</p>
     <div ref={ref} class="plot" hidden={shows !== 'chart'}>
       {width > 0 && shows === 'chart' ? children(width) : null}
@@ -116,6 +139,15 @@ export const Frame = ({id, title, says, note, table, wide, children}: Props) => 
     {note ? <p class="note">{note}</p> : null}
   </section>;
 };
+
+// Lines across a chart at round values, with their numbers at the left.
+export const Levels = ({y, lo, hi, left, right, wanted = 4, text = String}: {
+  y: Scale; lo: number; hi: number; left: number; right: number;
+  wanted?: number; text?: (value: number) => string;
+}) => <>{ticks(lo, hi, wanted).map((value) => <g>
+  <line x1={left} x2={right} y1={y(value)} y2={y(value)} class="grid" />
+  <text x={left - 8} y={y(value) + 4} class="tick end">{text(value)}</text>
+</g>)}</>;
 
 // The pattern that means frozen, for SVG.
 export const Hatch = ({id}: {id: string}) =>

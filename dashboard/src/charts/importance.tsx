@@ -3,28 +3,31 @@
 // Which modules matter: main effects with their intervals, in depth order. A bar
 // that cannot be told from zero is hollow.
 import type {Report} from '../api';
-import {direction, fixed, num, percent, percentInterval, sentence} from
+import {basis, direction, fixed, num, percent, percentInterval, sentence} from
   '../format';
+import {setView} from '../route';
 import {linear, ticks} from '../scale';
 import {Frame} from './frame';
 
-export const Importance = ({report}: {report: Report}) => {
+export const Importance = ({report, selected = ''}:
+    {report: Report; selected?: string}) => {
   const rows = report.parameters ?? [];
   const settled = report.stability?.sentence;
   const r2 = num(report.outOfBagR2);
+  const isFew = r2 > 0 && report.warnings?.some((one) => one.code === 'FEW_TRIALS');
   const table = () => ({
     head: ['Module', 'Rank', 'Main effect', '80 % interval', 'Direction'],
-    rows: rows.map((one) => [one.parameter, num(one.rank),
+    rows: rows.map((one) => [one.parameter, one.distinguishable ? num(one.rank) : '-',
       percent(one.main?.value), percentInterval(one.main ?? {}),
       direction(one)]),
     right: [1, 2, 3]});
   return <Frame id="importance" title="Which modules matter"
     says={sentence(report.verdict)}
-    note={<>Share of the variance of {report.options?.target} over the searched
-      space, with 80 % intervals; hollow: not told from zero. Evaluator{' '}
-      {report.options?.evaluator}, seed {String(report.options?.seed ?? 0)},{' '}
-      {num(report.trialsUsed)} trials{Number.isFinite(r2) && r2 > 0 ?
-        `; explains ${fixed(r2 * 100, 0)} % of the differences of trials that it has not seen` : ''}
+    note={<>{basis(report)} Share of the variance over the searched space, with
+      80 % intervals; hollow: not told from zero{isFew ?
+        '; too few trials to say how much of their differences it explains' :
+        Number.isFinite(r2) && r2 > 0 ? `; explains ${fixed(r2 * 100, 0)
+        } % of the differences of trials that it has not seen` : ''}
       {settled ? `. Stability: ${settled}` : ''}.</>}
     table={table}>
     {(width) => {
@@ -48,7 +51,9 @@ export const Importance = ({report}: {report: Report}) => {
           const y = k * row;
           const middle = y + row / 2;
           const sure = one.distinguishable === true;
-          return <g>
+          return <g class={`pick${selected && selected !== one.parameter ?
+            ' dim' : ''}`} onClick={() => setView('module',
+              selected === one.parameter ? '' : one.parameter)}>
             <title>{`${one.parameter}: ${percent(main.value)} (${
               percentInterval(main)})`}</title>
             <text x={left - 8} y={middle + 4} class="tick end name">
@@ -64,7 +69,7 @@ export const Importance = ({report}: {report: Report}) => {
               y1={middle - 4} y2={middle + 4} class="whisker" />
             <text x={width - right + 12} y={middle + 4} class="tick strong">
               {percent(main.value)}</text>
-            {right > 100 ? <text x={width - right + 70} y={middle + 4}
+            {right > 100 && sure ? <text x={width - right + 70} y={middle + 4}
               class="tick">#{num(one.rank)}</text> : null}
           </g>;
         })}

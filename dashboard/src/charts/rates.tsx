@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Trial x layer: a column is a trial, a row is a module, the lowest layer at the
-// bottom as in the model. Drawn on a canvas, since there may be thousands.
-import {useLayoutEffect, useMemo, useRef, useState} from 'preact/hooks';
+// bottom as in the model. Drawn on a canvas, since there may be thousands; as SVG
+// where it is saved, or where the browser has no canvas.
+import {useId, useLayoutEffect, useMemo, useRef, useState} from 'preact/hooks';
 import type {Trial} from '../api';
+import {valueOf} from '../axes';
 import {counted, number, num, rate as rateText, state} from '../format';
 import {go} from '../route';
 import {extent, heat, linear, spaced, warmth} from '../scale';
-import {Frame, useDark} from './frame';
+import {Frame, Hatch, useDark} from './frame';
 import {Legend} from './strip';
+import {helped} from '../help';
 
 interface Props {
   trials: Trial[];  // with rates
@@ -22,11 +25,21 @@ interface Props {
 }
 
 const score = (trial: Trial) => num(trial.values?.[0]);
-const rateOf = (trial: Trial, name: string) =>
-  num(trial.rates?.find((one) => one.module === name)?.rate);
+const rateOf = (trial: Trial, name: string) => Number(valueOf(trial, name) ?? 0);
 const LEFT = 84;
+// The end of a long name tells more than its beginning.
+const short = (name: string) => name.length > 12 ? `…${name.slice(-11)}` : name;
 const STRIP = 34;
 const GAP = 8;
+// As SVG, where each cell is a shape of its own.
+const MOST_DRAWN = 200;
+const HAS_CANVAS = (() => {
+  try {
+    return document.createElement('canvas').getContext('2d') !== null;
+  } catch {
+    return false;
+  }
+})();
 
 export const Rates = ({trials, modules, levels, metric, lower, study, byScore,
   onOrder}: Props) => {
@@ -56,7 +69,8 @@ export const Rates = ({trials, modules, levels, metric, lower, study, byScore,
       ...modules.map((name) => rateText(rateOf(trial, name)))]),
     right: [0, 1, ...modules.map((_, k) => k + 2)]});
   return <Frame id="rates" title="Every trial, layer by layer" says={says}
-    table={table} wide
+    table={table} wide drawing={(width) => <Picture {...{ordered, rows, levels,
+      metric, width, dark}} most={MOST_DRAWN} />}
     note={<>A column is a trial, a row a module; hatched is frozen. The strip
       above is {metric}.{fixed.length > 0 ? ` Always the same: ${fixed.map(
         (name) => `${name} ${rateText(rateOf(done[0] as Trial, name))}`).join(', ')}.` : ''}</>}>
@@ -64,13 +78,15 @@ export const Rates = ({trials, modules, levels, metric, lower, study, byScore,
       const most = Math.floor(width - LEFT - 8);
       return <>
         <div class="choices" role="group" aria-label="Order of trials">
-          <button type="button" aria-pressed={byScore}
+          <button type="button" aria-pressed={byScore} {...helped('byscore')}
             onClick={() => onOrder(true)}>by {metric}</button>
-          <button type="button" aria-pressed={!byScore}
+          <button type="button" aria-pressed={!byScore} {...helped('bynumber')}
             onClick={() => onOrder(false)}>by number</button>
           {most < ordered.length ? <span class="quiet">
             {most} of {ordered.length} shown</span> : null}
         </div>
+        {HAS_CANVAS ? null : <Picture {...{ordered, rows, levels, metric, width,
+          dark}} most={MOST_DRAWN} />}
         <Grid {...{ordered, most, rows, levels, metric, study, width, dark}} />
         <Legend levels={levels} />
       </>;
@@ -129,7 +145,7 @@ const Grid = ({ordered, most, rows, levels, metric, study, width, dark}:
                  LEFT - 8, 20);
     rows.forEach((name, r) => {
       if (row > 10 || r % 4 === 0) {
-        pen.fillText(name, LEFT - 8, STRIP + GAP + r * row + row / 2 + 4);
+        pen.fillText(short(name), LEFT - 8, STRIP + GAP + r * row + row / 2 + 4);
       }
     });
     shown.forEach((trial, k) => {
@@ -168,8 +184,8 @@ const Grid = ({ordered, most, rows, levels, metric, study, width, dark}:
     Home: () => step(-shown.length), End: () => step(shown.length),
     Enter: open, Escape: () => setAt(null)};
   return <>
-    <canvas ref={ref} style={{width: `${width}px`, height: `${height}px`}}
-      tabIndex={0} role="application"
+    {HAS_CANVAS ? <canvas ref={ref} style={{width: `${width}px`, height: `${height}px`}}
+      tabIndex={0} role="application" {...helped('grid')}
       aria-label={`Rates of ${shown.length} trials in ${rows.length} modules. Arrow keys choose a trial, Enter opens it; the tab Data has all figures.`}
       onKeyDown={(event) => {
         const act = keys[event.key];
@@ -183,10 +199,39 @@ const Grid = ({ordered, most, rows, levels, metric, study, width, dark}:
         setAt(k < 0 || k >= shown.length ? null :
           {k, row: Math.min(rows.length - 1, Math.max(0, r))});
       }}
-      onMouseLeave={() => setAt(null)} onClick={open} />
-    <p class="reading" aria-live="polite">{trial && at ?
+      onMouseLeave={() => setAt(null)} onClick={open} /> : null}
+    <p class="reading" aria-live="polite">{!HAS_CANVAS ?
+      'This browser has no canvas: the tab Data and the view Trials lead to each trial.' : trial && at ?
       `Trial ${num(trial.number)}: ${metric} ${number(score(trial))}; ${
         rows[at.row] ?? ''} ${rateText(cell?.rate)}` :
       'Point at a trial, or choose one with the arrow keys; Enter opens it.'}</p>
   </>;
+};
+
+// The same as shapes, of fewer trials.
+const Picture = ({ordered, most, rows, levels, metric, width, dark}:
+    Omit<GridProps, 'study'>) => {
+  const hatch = useId();
+  const shown = spaced(ordered, most);
+  const row = rows.length > 40 ? 8 : 20;
+  const column = (width - LEFT - 2) / Math.max(1, shown.length);
+  const y = linear(...extent(shown.map(score)), STRIP - 2, 3);
+  const wide = Math.max(0.6, column - (column > 6 ? 1 : 0));
+  return <svg width={width} height={STRIP + GAP + rows.length * row} role="img"
+    aria-label={`Rates of ${shown.length} of ${ordered.length} trials. The figures are in the tab Data.`}>
+    <Hatch id={hatch} />
+    <text x={LEFT - 8} y="20" class="tick end">{metric.slice(0, 12)}</text>
+    {rows.map((name, r) => row > 10 || r % 4 === 0 ? <text x={LEFT - 8}
+      y={STRIP + GAP + r * row + row / 2 + 4} class="tick end">{short(name)}</text> : null)}
+    {shown.map((trial, k) => <g>
+      <rect x={LEFT + k * column} y={y(score(trial))} width={wide}
+        height={STRIP - y(score(trial))} class="trained" />
+      {rows.map((name, r) => {
+        const value = rateOf(trial, name);
+        return <rect x={LEFT + k * column} y={STRIP + GAP + r * row} width={wide}
+          height={row - 1} fill={value === 0 ? `url(#${hatch})` :
+            heat(warmth(value, levels), dark)} />;
+      })}
+    </g>)}
+  </svg>;
 };

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import {useId} from 'preact/hooks';
+import {useState} from 'preact/hooks';
+import {call, CallError} from '../api';
 import type {Plan as PlanAnswer} from '../api';
-import {Hatch} from '../charts/frame';
 import {advice, count, general, lastPart, num, number, percent, predicted,
   probability, rate, sentence, withInterval} from '../format';
 import {Copy, Facts, Warnings} from '../parts';
 import {linear} from '../scale';
+import {helped} from '../help';
 
 const asGood = (plan: PlanAnswer): string => {
   const p = num(plan.atLeastBestProbability);
@@ -15,8 +16,38 @@ const asGood = (plan: PlanAnswer): string => {
   return Number.isNaN(p) ? '' : `; the plan is as good with ${probability(p)}`;
 };
 
+const TOOLS = ['torch', 'hf-trainer', 'peft', 'axolotl', 'llama-factory', 'ms-swift',
+  'timm', 'unsloth'];
+
+// The plan as another tool reads it, as `frostline plan --for` prints it.
+const InOtherTools = ({study}: {study: string}) => {
+  const [tool, setTool] = useState('');
+  const [text, setText] = useState('');
+  const ask = (name: string) => {
+    setTool(name);
+    setText('');
+    if (name === '') return;
+    call<PlanAnswer>('ImportanceService/GetPlan', {
+      study: `studies/${study}`, forTool: name,
+    }).then((plan) => setText(plan.inTool?.text ?? ''),
+        (error: CallError) => setText(`${error.message}\n${error.fix}`));
+  };
+  return <>
+    <h3>In the words of another tool</h3>
+    <label>Tool <select value={tool} {...helped('tool')}
+      onChange={(event) => ask(event.currentTarget.value)}>
+      <option value="">choose one</option>
+      {TOOLS.map((name) => <option value={name}>{name}</option>)}
+    </select></label>
+    {text === '' ? null : <>
+      <pre class="log" tabIndex={0} role="region"
+        aria-label={`The plan for ${tool}`}><code>{text}</code></pre>
+      <Copy text={`frostline plan ${study} --for ${tool}`} />
+    </>}
+  </>;
+};
+
 export const Plan = ({plan, study}: {plan: PlanAnswer; study: string}) => {
-  const hatch = useId();
   const modules = plan.modules ?? [];
   const known = modules.map((one) => one.costOfFreezing).filter(
       (one) => one !== undefined && Number.isFinite(num(one.value)));
@@ -58,7 +89,7 @@ export const Plan = ({plan, study}: {plan: PlanAnswer; study: string}) => {
             {probability(p)}</>}</td>
             <td>{said === 'fixed' ? '-' : withInterval(cost)}</td>
             <td>{drawn && said !== 'fixed' ? <svg width="160" height="18"
-              aria-hidden="true"><Hatch id={hatch} />
+              aria-hidden="true">
               <rect x={Math.min(x(0), x(tolerance))} width={Math.max(2,
                 Math.abs(x(tolerance) - x(0)))} height="18" class="band" />
               <line x1={x(0)} x2={x(0)} y1="0" y2="18" class="axis" />
@@ -87,5 +118,8 @@ export const Plan = ({plan, study}: {plan: PlanAnswer; study: string}) => {
     <h3>To look again, or to verify it</h3>
     <Copy text={`frostline plan ${study}`} />
     {(plan.verify ?? []).map((command) => <Copy text={command} />)}
+    <h3>To train it with seeds of its own, and keep the best model</h3>
+    <Copy text={`frostline apply ${study} --seeds 5 --export best-model`} />
+    <InOtherTools study={study} />
   </section>;
 };

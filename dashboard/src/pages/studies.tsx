@@ -4,6 +4,10 @@ import type {Study} from '../api';
 import {lastPart, time} from '../format';
 import {objectiveOf, Progress, Show, State} from '../parts';
 import {setView} from '../route';
+import {helped} from '../help';
+
+// More would only be slow to draw; a name finds the others.
+const MOST = 200;
 
 export const Studies = ({find}: {find: string}) => {
   const got = usePolled('studies', () => allPages<Study>(
@@ -11,16 +15,18 @@ export const Studies = ({find}: {find: string}) => {
   return <main id="main">
     <h1>Studies</h1>
     <Show got={got} what="studies">{(studies) => {
-      const shown = studies.filter((one) => lastPart(one.name).includes(find));
+      const found = studies.filter((one) => lastPart(one.name).includes(find));
+      const shown = found.slice(0, MOST);
       return studies.length === 0 ? <div class="card">
         <h2>There is no study yet</h2>
         <p>Make one with <code>frostline init</code> and <code>frostline study
           create FILE</code>, or look at a finished one: <code>frostline demo
           --example</code>. It appears here by itself.</p></div> : <>
         {studies.length > 8 || find ? <p class="choices"><label>Find{' '}
-          <input type="search" value={find} onInput={(event) =>
+          <input type="search" value={find} {...helped('find')} onInput={(event) =>
             setView('find', event.currentTarget.value)} /></label>
-          {find ? <button type="button" onClick={() => setView('find', '')}>
+          {find ? <button type="button" {...helped('unfind')}
+            onClick={() => setView('find', '')}>
             Clear</button> : null}
           <span class="quiet">{shown.length} of {studies.length} shown</span>
         </p> : null}

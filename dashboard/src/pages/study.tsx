@@ -1,21 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-import {useEffect, useMemo, useRef, useState} from 'preact/hooks';
-import {allPages, call, usePolled} from '../api';
-import type {Frontier as FrontierAnswer, Got, Plan as PlanAnswer, Reasons,
+import {useMemo} from 'preact/hooks';
+import {call, usePolled, useTrials} from '../api';
+import type {Frontier as FrontierAnswer, Plan as PlanAnswer, Reasons,
   Report, Study as StudyAnswer, Trial} from '../api';
+import {axesOf, picks, readSelection, isEmpty} from '../axes';
 import {Best} from '../charts/best';
 import {Frontier} from '../charts/frontier';
 import {Importance} from '../charts/importance';
+import {Pareto} from '../charts/pareto';
 import {Rates} from '../charts/rates';
+import {RunPlan, StudyControls} from '../controls';
 import {lastPart, num, seconds, sentence, state} from '../format';
 import {Card, Copy, Facts, objectiveOf, Progress, ratesIn, Show, State, Warnings} from
   '../parts';
-import {setView} from '../route';
+import {keptIn, setView} from '../route';
 import {levelsOf} from '../scale';
+import {Analysis} from './analysis';
+import {Health} from './health';
 import {Plan} from './plan';
+import {useAtRevision} from './revision';
+import {SelectionBar} from './selection';
 import {Trials} from './trials';
+import {Verified} from './verified';
+import {Work} from './work';
 
-const TABS = [['', 'Overview'], ['plan', 'Plan'], ['trials', 'Trials']] as const;
+const TABS = [['', 'Overview'], ['analysis', 'Analysis'], ['plan', 'Plan'],
+  ['trials', 'Trials'], ['work', 'Work']] as const;
 
 export const Study = ({id, tab, view}:
     {id: string; tab: string; view: URLSearchParams}) => {
@@ -36,9 +46,7 @@ const Loaded = ({id, tab, view, study}:
   // The study says when anything has changed; only then is the rest asked for,
   // and what has to be computed not more often than it is worth.
   const revision = String(study.revision ?? '');
-  const trials = useAtRevision(`${name} trials`, revision, active ? 2000 : 0,
-    () => allPages<Trial>('StudyService/ListTrials',
-                          {parent: name, view: 'TRIAL_VIEW_FULL'}, 'trials'));
+  const trials = useTrials(study);
   const pace = active ? 15000 : 0;
   const report = useAtRevision(`${name} report`, revision, pace, () =>
     call<Report>('ImportanceService/GetReport', {study: name, watching: true}));
@@ -53,6 +61,11 @@ const Loaded = ({id, tab, view, study}:
       (one) => one.module) ?? [], [all]);
   const levels = useMemo(() => levelsOf([...ratesIn(study), ...all.flatMap(
       (one) => one.rates?.map((rate) => num(rate.rate)) ?? [])]), [all, study]);
+  const axes = useMemo(() => axesOf(all, modules), [all, modules]);
+  const selection = readSelection(view);
+  const chosen = useMemo(() => isEmpty(selection) ? all :
+    all.filter((one) => picks(selection, one)),
+  [all, view.get('only'), view.get('score')]);
   const verdict = frontier.data?.verdict ?? report.data?.verdict;
   return <main id="main">
     <nav class="crumbs" aria-label="Where you are"><a href="#/">Studies</a> /
@@ -63,26 +76,43 @@ const Loaded = ({id, tab, view, study}:
     </div>
     {verdict ? <p class="verdict">{sentence(verdict)}</p> : null}
     <Progress study={study} />
+    <StudyControls study={study} />
     <Warnings of={study.warnings} />
     <nav class="tabs" aria-label="Views of this study">{TABS.map(([key, label]) =>
-      <a href={`#/${name}${key ? `/${key}` : ''}`}
-        aria-current={tab === key ? 'page' : undefined}>{label}</a>)}</nav>
+      <a href={`#/${name}${key ? `/${key}` : ''}${keptIn(view)}`}
+        aria-current={tab === key ? 'page' : undefined}>{label}</a>)}
+      <a href={`#/compare/${encodeURIComponent(id)}`}>Compare</a></nav>
+    <SelectionBar {...{view, axes, trials: all, metric}} />
     {tab === 'plan' ? <Card got={plan} title="Plan" what="the plan">{(data) =>
-      <Plan plan={data} study={id} />}</Card> : tab === 'trials' ?
+      <><Plan plan={data} study={id} /><RunPlan study={study} />
+        <Verified {...{study: name, revision, pace: 5000}} /></>}</Card> : tab === 'analysis' ?
+      <Show got={trials} what="trials">{(data) => <Analysis {...{name, id,
+        revision, pace, view, report, axes, modules, metric, lower}}
+        trials={data} />}</Show> : tab === 'work' ?
+      <Show got={trials} what="trials">{(data) => <Work {...{study, metric, lower,
+        view, id}} trials={data} />}</Show> : tab === 'trials' ?
       <Show got={trials} what="trials">{(data) =>
-        <Trials {...{trials: data, levels, metric, lower, view, id}} />}</Show> :
+        <Trials {...{trials: isEmpty(selection) ? data : chosen, levels,
+          metric, lower, view, id}} />}</Show> :
       <div class="grid2">
-        <Why got={reasons} active={active} />
-        <Card got={frontier} title="What is enough to train"
-          what="what is enough to train">{(data) =>
-          <Frontier answer={data} modules={modules} />}</Card>
+        <Health {...{study, report, frontier, reasons, trials: all}} />
+        <div class="stack">
+          <Card got={frontier} title="What is enough to train"
+            what="what is enough to train">{(data) =>
+            <Frontier answer={data} modules={modules} />}</Card>
+          <Pareto {...{trials: all, selection, study: id}}
+            objectives={study.spec?.objectives ?? []}
+            pareto={study.bestTrials ?? []} against={view.get('against') ?? ''} />
+        </div>
         <div class="stack">
           <Card got={report} title="Which modules matter" what="importance">
-            {(data) => <Importance report={data} />}</Card>
-          <Best {...{trials: all, metric, lower}} />
+            {(data) => <Importance report={data} selected={selection.module} />}</Card>
+          <Best {...{trials: all, metric, lower, selection}}
+            by={view.get('by') ?? ''} expected={frontier.data?.best}
+            more={report.data?.stability} />
         </div>
         <Show got={trials} what="trials">{(data) =>
-          modules.length > 0 ? <Rates {...{trials: data, modules, levels,
+          modules.length > 0 ? <Rates {...{trials: isEmpty(selection) ? data : chosen, modules, levels,
             metric, lower, study: id, byScore: view.get('order') !== 'number'}}
             onOrder={(by) => setView('order', by ? '' : 'number')} /> :
             <section class="card wide"><header><h2>Every trial, layer by layer</h2>
@@ -94,38 +124,6 @@ const Loaded = ({id, tab, view, study}:
           warnings={report.data?.warnings} />
       </div>}
   </main>;
-};
-
-// What was there before stays until the answer to the new revision has come.
-function useAtRevision<T>(key: string, revision: string, pace: number,
-    ask: () => Promise<T>): Got<T> {
-  const asked = useRef({at: 0, revision: ''});
-  const [, wake] = useState(0);
-  const isNew = asked.current.revision !== revision;
-  const rest = asked.current.at + pace - Date.now();
-  if (isNew && rest <= 0) asked.current = {at: Date.now(), revision};
-  // Nothing else may come that would draw this page again.
-  useEffect(() => {
-    if (!isNew || rest <= 0) return;
-    const timer = window.setTimeout(() => wake((count) => count + 1), rest);
-    return () => window.clearTimeout(timer);
-  }, [revision, isNew, rest]);
-  const kept = useRef<{key: string; data?: T}>({key});
-  const got = usePolled(`${key} ${asked.current.revision}`, ask, 0);
-  if (kept.current.key !== key) kept.current = {key};
-  if (got.data !== undefined) kept.current.data = got.data;
-  if (got.data !== undefined || kept.current.data === undefined) return got;
-  return {data: kept.current.data};
-}
-
-const Why = ({got, active}: {got: Got<Reasons>; active: boolean}) => {
-  const reasons = got.data?.reasons ?? [];
-  if (!active || reasons.length === 0) return null;
-  return <section class="card wide">
-    <header><h2>Why not more is running</h2></header>
-    <ul class="reasons">{reasons.map((one) => <li><p>{one.sentence}</p>
-      {one.fix ? <p class="quiet">{one.fix}</p> : null}</li>)}</ul>
-  </section>;
 };
 
 const About = ({study, metric, lower, warnings}: {

@@ -5,6 +5,7 @@ import type {Log, Measurement, Reasons, Study, Trial as TrialAnswer} from
 import {DataTable} from '../charts/frame';
 import {Curve} from '../charts/curve';
 import {Legend, Strip} from '../charts/strip';
+import {TrialControls} from '../controls';
 import {bytes, count, lastPart, num, number, rate, state, time} from
   '../format';
 import {Copy, Facts, objectiveOf, ratesIn, Show, State} from '../parts';
@@ -67,6 +68,7 @@ const Loaded = ({trial, study, metric, points, log, reasons, id, at}: {
       {num(progress.totalSteps) > 0 ?
         `, step ${count(progress.step)} of ${count(progress.totalSteps)}` : ''}</p> :
       null}
+    <TrialControls study={study} trial={trial} />
     <div class="grid2">
       <section class="card" id="spec"><header><h2>Its layers</h2></header>
         <Strip rates={rates} levels={levels} wide />
@@ -108,7 +110,8 @@ const Loaded = ({trial, study, metric, points, log, reasons, id, at}: {
           <p class="says">Attempt {num(one.number)}: {one.cause}</p>)}
       </section>
       <section class="card wide" id="log"><header><h2>End of its log</h2></header>
-        {log?.tail ? <pre class="log" tabIndex={0}>{decode(log.tail)}</pre> :
+        {log?.tail ? <pre class="log" tabIndex={0}>
+          <samp>{decode(log.tail)}</samp></pre> :
           <p class="quiet">{log === undefined ? 'Asking for it …' :
             log.place?.path ? `The coordinator has nothing of it; it was at ${
               log.place.path} on ${log.place.host ?? ''}.` :

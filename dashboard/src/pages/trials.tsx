@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-import type {Trial} from '../api';
+import {coordinatorTime, type Trial} from '../api';
 import {Legend, Strip} from '../charts/strip';
 import {lastPart, num, number, seconds, state} from '../format';
 import {State} from '../parts';
 import {setView} from '../route';
+import {helped} from '../help';
 
 // More rows than this are asked for by a press.
 const MOST = 100;
 
 export const took = (trial: Trial): string => {
   if (trial.startTime === undefined || state(trial.state) === 'QUEUED') return '';
-  const end = trial.endTime ? Date.parse(trial.endTime) : Date.now();
+  const end = trial.endTime ? Date.parse(trial.endTime) : coordinatorTime();
   return seconds(Math.max(0, (end - Date.parse(trial.startTime)) / 1000));
 };
 
@@ -33,16 +34,17 @@ export const Trials = ({trials, levels, metric, lower, view, id}: {
   return <section class="card" id="trials">
     <header><h2>Trials</h2></header>
     <p class="choices">
-      <label>State <select value={wanted} onChange={(event) =>
+      <label>State <select value={wanted} {...helped('state')} onChange={(event) =>
         setView('state', event.currentTarget.value)}>
         <option value="">all</option>
         {states.map((one) => <option value={one}>{one.toLowerCase()}</option>)}
       </select></label>
-      <label>Order <select value={byNumber ? 'number' : ''} onChange={(event) =>
+      <label>Order <select value={byNumber ? 'number' : ''} {...helped('order')} onChange={(event) =>
         setView('sort', event.currentTarget.value)}>
         <option value="">best first</option>
         <option value="number">newest first</option></select></label>
-      {wanted ? <button type="button" onClick={() => setView('state', '')}>
+      {wanted ? <button type="button" {...helped('allstates')}
+        onClick={() => setView('state', '')}>
         Clear</button> : null}
       <span class="quiet">{shown.length} of {trials.length} shown</span>
     </p>
@@ -68,7 +70,7 @@ export const Trials = ({trials, levels, metric, lower, view, id}: {
           {causes ? <td class="cause">{trial.cause}</td> : null}
         </tr>)}</tbody></table>
       </div>}
-    {shown.length < sorted.length ? <p><button type="button" onClick={() =>
+    {shown.length < sorted.length ? <p><button type="button" {...helped('more')} onClick={() =>
       setView('rows', String(most + MOST))}>Show more</button></p> : null}
   </section>;
 };

@@ -1,14 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
-import {allPages, usePolled} from '../api';
-import type {Worker} from '../api';
+//
+// The workers: what each has, runs and suffers from, and what all of them did.
+import {allPages, CallError, coordinatorTime, ranIn, usePolled} from '../api';
+import type {Study, Trial, Worker} from '../api';
+import {coordinatorsNow, Fleet, WINDOWS, type Window} from '../charts/fleet';
 import {bytes, fixed, lastPart, num, state, time} from '../format';
 import {Show, State} from '../parts';
 
-export const Workers = () => {
+// The studies whose trials are asked for: those that changed last.
+const MOST_STUDIES = 30;
+
+const asked = async (over: Window): Promise<{trials: Trial[]; workers: Worker[];
+  studies: number; shown: number; now: number}> => {
+  const workers = await allPages<Worker>('WorkerService/ListWorkers', {}, 'workers');
+  const all = await allPages<Study>('StudyService/ListStudies', {}, 'studies');
+  const now = coordinatorsNow(workers, all, coordinatorTime());
+  const since = now - WINDOWS[over] * 1000;
+  const studies = all.filter((one) => Date.parse(one.updateTime ?? '') >= since ||
+    num(one.counts?.running) > 0).sort((a, b) => Date.parse(b.updateTime ?? '') - Date.parse(a.updateTime ?? ''));
+  const some = studies.slice(0, MOST_STUDIES);
+  // One after the other: a page is one caller of many.
+  const trials: Trial[][] = [];
+  for (const one of some) {
+    // A study that was deleted a moment ago has no trials to show.
+    trials.push(await ranIn(one).catch((why) => {
+      if (why instanceof CallError && why.code === 'not_found') return [];
+      throw why;
+    }));
+  }
+  return {trials: trials.flat(), workers, studies: studies.length,
+    shown: some.length, now};
+};
+
+export const Workers = ({over}: {over: string}) => {
+  const window = over in WINDOWS ? over as Window : 'hour';
+  const ran = usePolled(`ran ${window}`, () => asked(window), 5000);
   const got = usePolled('workers', () => allPages<Worker>(
       'WorkerService/ListWorkers', {}, 'workers'), 3000);
   return <main id="main"><h1>Workers</h1>
-    <Show got={got} what="workers">{(workers) => workers.length === 0 ?
+    <div class="stack"><Show got={got} what="workers">{(workers) => workers.length === 0 ?
       <div class="card"><h2>There are no workers</h2>
         <p>Start one where a GPU is: <code>frostline worker --connect
           HOST:PORT</code>. It appears here by itself.</p></div> :
@@ -30,6 +60,7 @@ export const Workers = () => {
             <td>{hardware(one)}</td><td>{load(one)}</td>
             <td>{time(one.lastSeenTime)}</td></tr>)}</tbody></table></div>
       </section>}</Show>
+    <Show got={ran} what="what they ran">{(data) => <Fleet {...data} over={window} />}</Show></div>
   </main>;
 };
 
