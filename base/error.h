@@ -37,7 +37,7 @@
   X(FieldTooLarge,       1013, InvalidArgument,    "FIELD_TOO_LARGE",       "a field is over its size limit")          \
   X(ValueOutOfSpace,     1014, InvalidArgument,    "VALUE_OUT_OF_SPACE",    "a parameter value is not in the search space") \
   X(StudyFileSyntax,     1015, InvalidArgument,    "STUDY_FILE_SYNTAX",     "the study file cannot be parsed")         \
-  X(RequestInvalid,      1016, InvalidArgument,    "REQUEST_INVALID",       "a request field is missing or malformed") \
+  X(RequestInvalid,      1016, InvalidArgument,    "REQUEST_INVALID",       "what was asked is incomplete, or not understood") \
   X(PageTokenInvalid,    1017, InvalidArgument,    "PAGE_TOKEN_INVALID",    "the page token is not from this list")    \
   X(FilterInvalid,       1018, InvalidArgument,    "FILTER_INVALID",        "the filter cannot be parsed")             \
   X(ParameterDuplicate,  1019, InvalidArgument,    "PARAMETER_DUPLICATE",   "two parameters have one name")            \
@@ -101,13 +101,14 @@
   X(TrainerProtocol,     5002, InvalidArgument,    "TRAINER_PROTOCOL",      "the trainer wrote a line that is no message") \
   X(TrainerExited,       5003, Aborted,            "TRAINER_EXITED",        "the trainer ended before its trial did")  \
   X(TrainerFile,         5010, FailedPrecondition, "TRAINER_FILE",          "a file of a model or of data cannot be read") \
-  X(TrainerSyntax,       5011, InvalidArgument,    "TRAINER_SYNTAX",        "a file of the worker's registry is malformed") \
+  X(TrainerSyntax,       5011, InvalidArgument,    "TRAINER_SYNTAX",        "a file of data or of the registry is malformed") \
   X(TrainerLimit,        5012, ResourceExhausted,  "TRAINER_LIMIT",         "a file or a text is over a limit of the trainer") \
   X(TrainerUnsupported,  5013, Unimplemented,      "TRAINER_UNSUPPORTED",   "the trainer does not do this exactly, so it does not do it") \
-  X(TrainerMismatch,     5014, FailedPrecondition, "TRAINER_MISMATCH",      "files, or a file and the study, do not fit each other") \
+  X(TrainerMismatch,     5014, FailedPrecondition, "TRAINER_MISMATCH",      "data or a model do not fit what is asked of them") \
   X(TrainerMisuse,       5015, InvalidArgument,    "TRAINER_MISUSE",        "the study asks a trainer for what cannot be") \
   X(TrainerMemory,       5016, ResourceExhausted,  "TRAINER_MEMORY",        "the trial needs more memory than there is") \
   X(TrainerNotFinite,    5017, OutOfRange,         "TRAINER_NOT_FINITE",    "the loss became infinite or no number") \
+  X(TrainerFrozenMoved,  5018, Internal,           "TRAINER_FROZEN_MOVED",  "a module that is frozen was changed by training") \
   X(TrialsTooFew,        6001, FailedPrecondition, "TRIALS_TOO_FEW",        "importance needs more finished trials")   \
   X(TargetConstant,      6002, FailedPrecondition, "TARGET_CONSTANT",       "every trial has the same value")          \
   X(EvaluatorUnknown,    6003, InvalidArgument,    "EVALUATOR_UNKNOWN",     "no importance evaluator has this name")   \

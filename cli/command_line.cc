@@ -109,6 +109,25 @@ constexpr std::pair<const char*, const char*> kOtherWords[] = {
     {"web", "top"},
     {"dashboard", "top"}};
 
+// The same of a verb behind its noun, where the noun has the second word.
+constexpr std::pair<const char*, const char*> kOtherVerbs[] = {
+    {"ls", "list"},       {"rm", "delete"},     {"rm", "remove"},
+    {"del", "delete"},    {"del", "remove"},    {"delete", "remove"},
+    {"remove", "delete"}, {"new", "create"},    {"add", "create"},
+    {"get", "show"},      {"describe", "show"}, {"info", "show"},
+    {"logs", "log"},      {"kill", "cancel"},   {"rerun", "retry"}};
+
+// Returns what a word behind a noun should be, or else the words there are.
+std::string SuggestVerb(const std::string& word,
+                        const std::vector<std::string>& verbs) {
+  for (const auto& [typed, meant] : kOtherVerbs) {
+    if (word == typed && std::ranges::find(verbs, meant) != verbs.end()) {
+      return absl::StrCat("did you mean '", meant, "'?");
+    }
+  }
+  return Suggest(word, verbs);
+}
+
 // Returns the whole command that a first word stands for, if a noun has such a
 // verb or people call it so; a study's goes first.
 std::string MeantCommand(const CLI::App& app, const std::string& word) {
@@ -141,7 +160,7 @@ absl::Status FindUnknownCommand(const CLI::App& app,
           ErrorId::kRequestInvalid,
           absl::StrCat("there is no command '",
                        proto::CleanText(word, kMaxCommandWord), "'"),
-          meant.empty() ? Suggest(word, names)
+          meant.empty() ? SuggestVerb(word, names)
                         : absl::StrCat("did you mean `", meant, "`?"));
     }
     at = next;

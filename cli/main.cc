@@ -54,6 +54,7 @@ void AddCommands(CLI::App& app, Invocation& invocation) {
   AddDemoCommand(app, invocation);
   AddInitCommand(app, invocation);
   AddServeCommand(app, invocation);
+  AddOwnCoordinatorCommands(app, invocation);
   AddStudyCommands(app, invocation);
   AddTrialCommands(app, invocation);
   AddModelCommands(app, invocation);
@@ -63,6 +64,7 @@ void AddCommands(CLI::App& app, Invocation& invocation) {
   AddCompareCommand(app, invocation);
   AddRecipeCommands(app, invocation);
   AddReportCommand(app, invocation);
+  AddPackageCommands(app, invocation);
   AddWorkerCommands(app, invocation);
   AddSlurmCommands(app, invocation);
   AddStatusCommand(app, invocation);

@@ -10,6 +10,8 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 # sixteen does so once. Who edits wants each by itself (the preset `edit`).
 set(CMAKE_UNITY_BUILD ON CACHE BOOL "Compile the sources of a library in batches")
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 16)
+option(FROSTLINE_PRECOMPILE
+  "Parse the headers that all of a library includes once: for who edits" OFF)
 set(FROSTLINE_SANITIZE "" CACHE STRING "address,undefined | thread | empty")
 
 add_library(frostline_options INTERFACE)

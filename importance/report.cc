@@ -339,14 +339,21 @@ std::optional<ReportWarning> FindDiverged(const Selection& selection,
   const std::size_t count =
       selection.diverged.size() - selection.off_worse.size();
   if (selection.diverged.empty() || count == 0) return std::nullopt;
+  const auto out_of_memory = std::count_if(
+      selection.diverged.begin(), selection.diverged.end(),
+      [](const Observation* trial) { return trial->out_of_memory; });
   return ReportWarning{
       "TRIALS_DIVERGED",
-      absl::StrCat(count, count == 1 ? " trial" : " trials",
-                   " could not be trained and so ", count == 1 ? "has" : "have",
-                   " no ", selection.target->metric,
-                   informs ? ": each counts as bad as the worst, with doubt"
-                           : absl::StrCat(": what is said is of the other ",
-                                          selection.trials.size())),
+      absl::StrCat(
+          count, count == 1 ? " trial" : " trials", " could not be trained",
+          out_of_memory == 0
+              ? ""
+              : absl::StrCat(" (", out_of_memory, " ran out of memory)"),
+          " and so ", count == 1 ? "has" : "have", " no ",
+          selection.target->metric,
+          informs ? ": each counts as bad as the worst, with doubt"
+                  : absl::StrCat(": what is said is of the other ",
+                                 selection.trials.size())),
       {}};
 }
 

@@ -251,8 +251,12 @@ def write_model(source, out):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    for name in ("data", "model", "out"):
-        parser.add_argument(f"--{name}", type=pathlib.Path, required=True)
+    for name, text in (
+            ("data", "has the public data sets, or is the folder around them"),
+            ("model", "MiniLM's, or the folder around it"),
+            ("out", "becomes the registry")):
+        parser.add_argument(f"--{name}", type=pathlib.Path, required=True,
+                            metavar="DIR", help=text)
     options = parser.parse_args()
     data = find_data(options.data, {place for place, *_ in SETS.values()})
     model = find_model(options.model)

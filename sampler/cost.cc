@@ -64,13 +64,14 @@ double WorkCounter::Searched(const std::optional<int>& parameter,
   return NumberOf(space_.parameters()[i].domain, point[i]);
 }
 
-std::vector<double> WorkCounter::TrainedShares(const Point& point) const {
-  std::vector<double> trained;
+std::vector<WorkCounter::Trained> WorkCounter::TrainedLayers(
+    const Point& point) const {
+  std::vector<Trained> trained;
   if (space_.modules().empty()) {
     for (std::size_t i = 0; i < point.size(); ++i) {
       const Domain& domain = space_.parameters()[i].domain;
       if (!IsRate(domain)) continue;
-      trained.push_back(IsFrozen(domain, point[i]) ? 0.0 : 1.0);
+      trained.push_back({.weights = IsFrozen(domain, point[i]) ? 0.0 : 1.0});
     }
     return trained;
   }
@@ -78,7 +79,14 @@ std::vector<double> WorkCounter::TrainedShares(const Point& point) const {
   for (std::size_t m = 0; m < layer_of_.size(); ++m) {
     if (layer_of_[m] < 0 || space_.IsFrozen(m, point)) continue;
     const auto layer = static_cast<std::size_t>(layer_of_[m]);
-    trained[layer] += 1.0 / parts_[layer];
+    const double part = 1.0 / parts_[layer];
+    const std::optional<int> rank = space_.RankAt(m, point);
+    if (!rank.has_value()) {
+      trained[layer].weights += part;
+      continue;
+    }
+    trained[layer].adapters += part;
+    trained[layer].ranks += part * *rank;
   }
   return trained;
 }
@@ -91,18 +99,21 @@ PointWork WorkCounter::CountOf(const Point& point) const {
   work.prefix = std::max(FrozenPrefixOf(space_, point), 0);
   bool below = embeddings_.has_value() && !space_.IsFrozen(*embeddings_, point);
   work.embeddings = below ? 1.0 : 0.0;
-  const std::vector<double> trained = TrainedShares(point);
+  constexpr double kRankUnit = 64.0;
+  const std::vector<Trained> trained = TrainedLayers(point);
   for (std::size_t i = 0; i < trained.size(); ++i) {
     const double forward = static_cast<double>(i) < work.prefix ? 0.0 : 1.0;
     const double backward = below ? 1.0 : 0.0;
     if (i + 1 == trained.size()) {
-      work.top = forward + backward + trained[i];
+      work.top = forward + backward + trained[i].weights;
     } else {
       work.forward += forward;
       work.backward += backward;
-      work.weights += trained[i];
+      work.weights += trained[i].weights;
     }
-    below = below || trained[i] > 0.0;
+    work.adapters += trained[i].adapters;
+    work.ranks += trained[i].ranks / kRankUnit;
+    below = below || trained[i].any();
   }
   return work;
 }
@@ -191,7 +202,9 @@ CostModel::Columns CostModel::ColumnsOf(const PointWork& work, double computed,
           work.steps() * work.weights,
           work.steps() * work.embeddings,
           work.prefix > 0.0 ? computed : 0.0,
-          length * work.prefix * computed};
+          length * work.prefix * computed,
+          texts * work.adapters,
+          texts * work.ranks};
 }
 
 double CostModel::Predict(const PointWork& work, double computed) const {

@@ -5,8 +5,9 @@
 // The work that a point asks of a trainer, counted in passes of a layer over
 // the texts: forward through what is not part of a stored prefix, backward
 // through what lies above the lowest module that trains, and weights' gradients
-// where one trains. The top layer counts for itself, as heads of one token
-// leave little of it.
+// where one trains. An adapter costs a little beside its map, and more with its
+// rank, but no weights' gradients. The top layer counts for itself, as heads of
+// one token leave little of it.
 //
 //   6 layers, the first 4 and the embeddings frozen, both others train:
 //   forward 1, backward 0, weights 1, and of the top layer 3
@@ -36,6 +37,8 @@ struct PointWork {
   double backward = 0.0;
   double weights = 0.0;
   double top = 0.0;         // all passes of the top layer
+  double adapters = 0.0;    // layers that have some, the top one too
+  double ranks = 0.0;       // of these, added up, in units of 64
   double embeddings = 0.0;  // 1: they train
   double prefix = 0.0;      // layers of the frozen prefix
   double epochs = 1.0;      // as searched, else 1; as the next two
@@ -63,8 +66,16 @@ class WorkCounter {
   }
 
  private:
-  // The part of each layer that trains, from below.
-  std::vector<double> TrainedShares(const Point& point) const;
+  // What of a layer trains.
+  struct Trained {
+    double weights = 0.0;   // the part that trains whole
+    double adapters = 0.0;  // and the part that has adapters
+    double ranks = 0.0;     // theirs, by part
+
+    bool any() const { return weights > 0.0 || adapters > 0.0; }
+  };
+  // Of each layer, from below.
+  std::vector<Trained> TrainedLayers(const Point& point) const;
   double Searched(const std::optional<int>& parameter,
                   const Point& point) const;
 
@@ -117,7 +128,7 @@ std::array<double, N> FitToOne(std::span<const std::array<double, N>> rows) {
 // Predicts the seconds of a trial on the device that most trials had:
 //
 //   seconds = w0 + epochs (w1 + length^p (w2 passes + w3 forward + w4 backward
-//                 + w5 weights + w6 top))
+//                 + w5 weights + w6 top + w12 adapters + w13 ranks))
 //           + steps (w7 + w8 weights + w9 embeddings)
 //           + w10 + w11 length^p prefix, where that boundary is computed first
 //
@@ -148,7 +159,7 @@ class CostModel {
   double LogCost(const Point& point) const;
 
  private:
-  static constexpr std::size_t kColumns = 12;
+  static constexpr std::size_t kColumns = 14;
   using Columns = std::array<double, kColumns>;
   struct Row {
     double seconds = 0.0;

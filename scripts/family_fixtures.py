@@ -5,7 +5,7 @@
     HF_HUB_OFFLINE=1 python scripts/family_fixtures.py --seed 7 --out DIR
     ./dev parity --fixtures DIR
 
-ELECTRA, DistilRoBERTa, ModernBERT and DeBERTa-v3 in miniature, read and trained
+ELECTRA, DistilRoBERTa, ModernBERT, DeBERTa-v3, Llama, Qwen2 and Qwen3 in miniature, read and trained
 by transformers: models/ and trajectories/ below DIR, of the form of
 parity_fixtures.py, which this script uses. docs/reference/parity.md says what
 the files hold.
@@ -26,6 +26,8 @@ SIZES = dict(vocab_size=shared.WORDS, hidden_size=shared.WIDTH,
              num_attention_heads=shared.HEADS,
              intermediate_size=shared.FEED_FORWARD,
              max_position_embeddings=shared.PLACES, initializer_range=0.2)
+DECODER = SIZES | dict(num_key_value_heads=shared.HEADS // 2, pad_token_id=0,
+                       bos_token_id=1, eos_token_id=2, classifier_dropout=0.0)
 BERT = SIZES | dict(hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
 
 
@@ -74,11 +76,34 @@ def deberta_far(**more):
     return config
 
 
+def llama(**more):
+    """Four heads of queries share two of keys, as in Llama 3 and SmolLM2."""
+    return transformers.LlamaConfig(**DECODER, **more)
+
+
+def llama_far(**more):
+    """Rotary scaling of Llama 3.1, of texts four times as long."""
+    return transformers.LlamaConfig(**DECODER, rope_parameters={
+        "rope_type": "llama3", "rope_theta": 100.0, "factor": 4.0,
+        "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+        "original_max_position_embeddings": 16}, **more)
+
+
+def qwen2(**more):
+    return transformers.Qwen2Config(**DECODER, **more)
+
+
+def qwen3(**more):
+    """Its heads are wider than the hidden states' share."""
+    return transformers.Qwen3Config(**DECODER, head_dim=12, **more)
+
+
 HEADS = {"seq": ("ForSequenceClassification", 2),
          "tok": ("ForTokenClassification", 17)}
 FAMILIES = {"Electra": electra, "ElectraWide": electra_wide,
             "Roberta": distilroberta, "ModernBert": modernbert,
-            "DebertaV2": deberta, "DebertaV2Far": deberta_far}
+            "DebertaV2": deberta, "DebertaV2Far": deberta_far, "Llama": llama,
+            "LlamaFar": llama_far, "Qwen2": qwen2, "Qwen3": qwen3}
 MODELS = {
     # folder: (family, task, more of its configuration)
     "electra-seq2": ("Electra", "seq", {}),
@@ -91,6 +116,11 @@ MODELS = {
     "deberta-seq2": ("DebertaV2", "seq", {}),
     "deberta-tok17": ("DebertaV2", "tok", {}),
     "deberta-far-seq2": ("DebertaV2Far", "seq", {}),
+    "llama-seq2": ("Llama", "seq", {}),
+    "llama-tok17": ("Llama", "tok", {}),
+    "llama-far-seq2": ("LlamaFar", "seq", {}),
+    "qwen2-seq2": ("Qwen2", "seq", {}),
+    "qwen3-seq2": ("Qwen3", "seq", {}),
 }
 
 THREE = {"embeddings": 5e-4, "layer.0": 1e-3, "layer.1": 2e-3,
@@ -127,7 +157,22 @@ CASES = {
     "deberta_n_lora": dict(
         model="deberta-seq2", rates=THREE | {"embeddings": 0.0},
         lora={"rank": 4, "alpha": 8.0, "modules": ALL}),
+    "llama_b_per_module_lr": dict(model="llama-seq2", rates=THREE),
+    "llama_c_freeze_prefix": dict(
+        model="llama-tok17", rates=THREE | {"embeddings": 0.0, "layer.0": 0.0}),
+    "llama_f_sublayers": dict(
+        model="llama-far-seq2",
+        rates=THREE | {"layer.0.attention": 0.0, "layer.1.ffn": 0.0}),
+    "qwen2_b_per_module_lr": dict(model="qwen2-seq2", rates=THREE),
+    "qwen3_n_lora": dict(
+        model="qwen3-seq2", rates=THREE | {"embeddings": 0.0},
+        lora={"rank": 4, "alpha": 8.0, "modules": [*ALL, "ffn_gate"]}),
 }
+
+
+def group_of(model):
+    return "decoders" if MODELS[model][0] in (
+        "Llama", "LlamaFar", "Qwen2", "Qwen3") else "families"
 
 
 def make(family, task, more):
@@ -143,6 +188,14 @@ def batch_for(task, dice, rows, width, pad):
     batch["input_ids"] = batch["input_ids"].masked_fill(
         batch["attention_mask"] == 0, pad)
     return batch
+
+
+def error_in_bf16(model, batch, logits):
+    """What autocast costs transformers itself, as a share of the largest logit: sums along
+    a decoder's layers are not normalized, so that it is more than an encoder's."""
+    with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16):
+        rounded = model(**batch).logits.float()
+    return ((rounded - logits).abs().max() / logits.abs().max().clamp(min=1.0)).item()
 
 
 def record_model(out, name, dice):
@@ -162,6 +215,8 @@ def record_model(out, name, dice):
     recorded = shared.tensors_of(batches)
     expected = shared.expected_of(task, model.eval(), batches, recorded)
     expected["num_labels"] = HEADS[task][1]
+    if group_of(name) == "decoders":
+        expected["bf16_error"] = error_in_bf16(model, batches[0], recorded["b0.logits"])
     save_file(recorded, folder / "io.safetensors")
     shared.write_json(folder / "expected.json", expected)
     return model
@@ -174,20 +229,25 @@ def main():
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     torch.manual_seed(arguments.seed)
-    dice = torch.Generator().manual_seed(arguments.seed + 1)
     out = arguments.out
     (out / "trajectories").mkdir(parents=True, exist_ok=True)
-    models = {name: record_model(out, name, dice) for name in MODELS}
+    # Those that come later draw by themselves: what was recorded before stays.
+    groups = {"families": torch.Generator().manual_seed(arguments.seed + 1),
+              "decoders": torch.Generator().manual_seed(arguments.seed + 2)}
+    models = {name: record_model(out, name, groups[group_of(name)])
+              for name in MODELS}
     batches = {}
-    for task in HEADS:
-        for pad in (0, 1):
-            name = f"trajectories/batches_families_{task}{pad}.safetensors"
-            batches[task, pad] = name, [batch_for(task, dice, rows, 12, pad)
-                                        for rows in (6, 4, 2)]
+    for group, dice in groups.items():
+        for task in HEADS:
+            for pad in (0, 1):
+                name = f"trajectories/batches_{group}_{task}{pad}.safetensors"
+                batches[group, task, pad] = name, [
+                    batch_for(task, dice, rows, 12, pad) for rows in (6, 4, 2)]
     for name, changes in CASES.items():
         model = copy.deepcopy(models[changes["model"]])
         task = MODELS[changes["model"]][1]
-        path, some = batches[task, model.config.pad_token_id]
+        path, some = batches[group_of(changes["model"]), task,
+                             model.config.pad_token_id]
         save_file(shared.tensors_of(some), out / path)
         shared.record_case(out, name, changes, model, some, path)
     print(f"{out}: {len(models)} models, {len(CASES)} trajectories")

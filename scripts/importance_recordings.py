@@ -7,7 +7,8 @@ PED-ANOVA of its studies, for `./dev parity --golden DIR`.
     venv5/bin/python scripts/importance_recordings.py --seed 11 --out DIR
     venv4/bin/python scripts/importance_recordings.py --seed 11 --out DIR
 
-With a second version of Optuna the same command adds its results.
+With a second version of Optuna the same command adds its results. With --trees it
+records PED-ANOVA of conditional spaces alone, which needs no scikit-learn.
 """
 
 import argparse
@@ -31,6 +32,25 @@ SPACES = [
      "kind": distributions.CategoricalDistribution(["a", "b", "c"])},
     {"half": distributions.FloatDistribution(0, 3, step=0.5), "l0": LEVELS,
      "only": distributions.FloatDistribution(0, 1)},
+]
+NUMBER = distributions.FloatDistribution(0, 1)
+# Spaces in which parameters hang on others: (name, domain, what must be so).
+TREES = [
+    # Two branches, with leaves of their own and one that both have.
+    [("kind", distributions.CategoricalDistribution(["a", "b"]), {}),
+     ("rate", RATE, {"kind": ("a",)}), ("only", NUMBER, {"kind": ("b",)}),
+     ("steps", distributions.IntDistribution(0, 100), {})],
+    # Three deep: the last one is in one trial of twelve.
+    [("kind", distributions.CategoricalDistribution(["a", "b", "c"]), {}),
+     ("way", distributions.CategoricalDistribution(["x", "y"]), {"kind": ("a", "b")}),
+     ("half", distributions.FloatDistribution(0, 3, step=0.5), {"way": ("x",)}),
+     ("width", distributions.IntDistribution(1, 300, log=True),
+      {"way": ("x",), "kind": ("b",)}), ("l0", LEVELS, {})],
+    # A layer that is frozen has no rate, one that trains may have a rank: in few
+    # trials, and perhaps in no good one.
+    [("l0", LEVELS, {}), ("l1", LEVELS, {}),
+     ("rank", distributions.CategoricalDistribution([4, 8, 16]),
+      {"l0": (1e-3,), "l1": (1e-3, 1e-4)}), ("rate", RATE, {"l1": (0.0,)})],
 ]
 
 
@@ -90,6 +110,22 @@ def make_study(rng, space, trials, conditional):
             params=params, distributions={name: space[name] for name in params},
             value=loss(rng, space, params, weights)))
     return study
+
+
+def make_tree_study(rng, tree, trials):
+    study = optuna.create_study()
+    space = {name: domain for name, domain, _ in tree}
+    weights = [rng.uniform(0.2, 2.0) for _ in space]
+    for _ in range(trials):
+        params = {}
+        for name, domain, needs in tree:
+            value = draw(rng, domain)
+            if all(params.get(parent) in values for parent, values in needs.items()):
+                params[name] = value
+        study.add_trial(trial.create_trial(
+            params=params, distributions={name: space[name] for name in params},
+            value=loss(rng, space, params, weights)))
+    return study, space
 
 
 def record_forest(study, seed):
@@ -167,9 +203,18 @@ def main():
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--trials", type=int, default=60)
     parser.add_argument("--out", type=pathlib.Path, required=True)
+    parser.add_argument("--trees", action="store_true")
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
     optuna.logging.set_verbosity(optuna.logging.ERROR)
+    for i, tree in enumerate(TREES if arguments.trees else []):
+        rng = random.Random(f"{arguments.seed} tree {i}")
+        study, space = make_tree_study(rng, tree, arguments.trials)
+        options = {"target_quantile": 0.2, "region_quantile": 0.7} if i else {}
+        save(arguments.out / f"ped_anova_tree_{i}_s{arguments.seed}.json",
+             *record_ped_anova(study, space, options))
+    if arguments.trees:
+        return
     for i, space in enumerate(SPACES):
         rng = random.Random(f"{arguments.seed} {i}")
         study = make_study(rng, space, arguments.trials, conditional=False)

@@ -288,26 +288,30 @@ CASES = {
 }
 
 # Where peft finds what a study calls by our names.
-TARGETS = {"ffn_out": r".*(layer\.\d+\.output\.dense|mlp\.Wo)",
-           "key": r".*\.key(_proj)?", "query": r".*\.query(_proj)?",
-           "value": r".*\.value(_proj)?", "qkv": r".*\.Wqkv",
-           "attention_out": r".*(\.out_lin|attention\.output\.dense|attn\.Wo)",
-           "ffn_in": r".*(\.lin1|\.intermediate\.dense|\.Wi)"}
+TARGETS = {"ffn_out": r".*(layer\.\d+\.output\.dense|mlp\.Wo|\.down_proj)",
+           "key": r".*\.(key(_proj)?|k_proj)", "query": r".*\.(query(_proj)?|q_proj)",
+           "value": r".*\.(value(_proj)?|v_proj)", "qkv": r".*\.Wqkv",
+           "attention_out": r".*(\.out_lin|attention\.output\.dense|attn\.Wo|\.o_proj)",
+           "ffn_in": r".*(\.lin1|\.intermediate\.dense|\.Wi|\.up_proj)",
+           "ffn_gate": r".*\.gate_proj"}
 
 
 def module_of(name):
     """(embeddings | layer.N | head, attention | ffn | nothing)."""
     parts = name.replace(".layers.", ".layer.").split(".")
-    if parts[1] == "final_norm":  # ModernBERT's, behind all layers
+    if parts[1] in ("final_norm", "norm"):  # behind all layers
         return f"layer.{LAYERS - 1}", "ffn"
-    if "projection" in parts or parts[0] in ("pooler", "head", "classifier"):
+    if parts[1] == "embed_tokens":
+        return "embeddings", ""
+    if "projection" in parts or parts[0] in ("pooler", "head", "classifier", "score"):
         return "head", ""
     if "layer" not in parts:
         whole = {"embeddings", "embeddings_project", "encoder"}
         return ("embeddings" if whole & set(parts) else "head"), ""
     at = parts.index("layer")
     inside = "attention" if parts[at + 2] in (
-        "attention", "sa_layer_norm", "attn", "attn_norm") else "ffn"
+        "attention", "sa_layer_norm", "attn", "attn_norm", "self_attn",
+        "input_layernorm") else "ffn"
     return f"layer.{parts[at + 1]}", inside
 
 

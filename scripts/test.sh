@@ -98,8 +98,10 @@ export UBSAN_OPTIONS=print_stacktrace=1:allow_addr2line=1
 export TSAN_OPTIONS="suppressions=$PWD/tests/support/tsan.supp"
 export LSAN_OPTIONS="suppressions=$PWD/tests/support/lsan.supp:print_suppressions=0"
 ctest --test-dir "$FOLDER" --show-only=json-v1 >"$RESULTS/tests.json"
+# Half of what tests of real programs do is to wait for one another.
+JOBS=$(($(nproc) * 3 / 2))
 GTEST_OUTPUT="xml:$PWD/$RESULTS/" ctest --test-dir "$FOLDER" \
-  --parallel "$(nproc)" --output-on-failure "${KEEP[@]}" \
+  --parallel "$JOBS" --output-on-failure "${KEEP[@]}" \
   --output-junit "$PWD/$RESULTS/ctest.xml" "${FILTER[@]}" || STATUS=$?
 # Up to three may have been disturbed by what else the machine does; more are
 # broken. What count_tests.py makes of a second run, it says.

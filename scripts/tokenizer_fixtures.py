@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Records tokenizers of ModernBERT's and DeBERTa-v3's form, for tests/parity.
+"""Records tokenizers of the form of later families, for tests/parity.
 
     python scripts/tokenizer_fixtures.py --seed 7 --out DIR
 
 Needs tokenizers. Vocabularies are those of tests/parity/data/tokenizers, bpe and
-unigram; what stands around them is what transformers writes for the two
-families. Texts are random: composed and decomposed letters, Hangul, marks that
-compose with nothing, white space of all kinds. Writes DIR/modernbert and
-DIR/deberta.
+unigram; what stands around them is what transformers writes for ModernBERT,
+DeBERTa-v3, Llama 3, Qwen and SmolLM2. Texts are random: composed and decomposed letters, Hangul, marks that
+compose with nothing, white space of all kinds, and for decoders numbers and
+contractions. Writes a folder for each below DIR.
 """
 
 import argparse
@@ -55,6 +55,49 @@ def deberta():
     return made
 
 
+# Contractions of any case, numbers of many kinds, ends of lines.
+HARD = ["DON'T", "we'Ll", "it'\u017f", "'", "''s", "'re", "12", "1234567", "\u00b2\u00bd",
+        "\u0664\u0665", "\u2167", "a1b22c", "_x", "...\n\n", "!\r\n", "\n\n", " \n  \n ",
+        "\u00a0\n", "\t\tif", "#!", "-7", "$5", "(a)", "\u2028"]
+LLAMA3 = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
+          r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+")
+QWEN = LLAMA3.replace("{1,3}", "")
+
+
+def decoder(before, regex):
+    made = Tokenizer.from_file(str(OWN / "bpe/tokenizer.json"))
+    made.normalizer = None
+    made.pre_tokenizer = pre_tokenizers.Sequence([before, pre_tokenizers.ByteLevel(
+        add_prefix_space=False, use_regex=regex)])
+    made.post_processor = processors.ByteLevel(trim_offsets=False)
+    return made
+
+
+def split(expression):
+    return pre_tokenizers.Split(Regex(expression), "isolated", invert=False)
+
+
+def llama3():
+    made = decoder(split(LLAMA3), regex=False)
+    made.model.ignore_merges = True
+    made.post_processor = processors.Sequence([
+        processors.ByteLevel(trim_offsets=True),
+        processors.TemplateProcessing(
+            single="<s>:0 $A:0", pair="<s>:0 $A:0 <s>:1 $B:1",
+            special_tokens=[("<s>", 0)])])
+    return made
+
+
+def qwen():
+    made = decoder(split(QWEN), regex=False)
+    made.normalizer = normalizers.NFC()
+    return made
+
+
+def smollm():
+    return decoder(pre_tokenizers.Digits(individual_digits=True), regex=True)
+
+
 def template(cls, cls_id, sep, sep_id):
     return processors.TemplateProcessing(
         single=f"{cls}:0 $A:0 {sep}:0",
@@ -62,19 +105,19 @@ def template(cls, cls_id, sep, sep_id):
         special_tokens=[(cls, cls_id), (sep, sep_id)])
 
 
-def text(dice):
+def text(dice, words):
     parts = []
     for _ in range(dice.randint(0, 12)):
-        parts.append(dice.choice(dice.choice((LETTERS, WORDS, WORDS))))
+        parts.append(dice.choice(dice.choice((LETTERS, *words))))
         if dice.random() < 0.7:
             parts.append(dice.choice(BLANKS) if dice.random() < 0.4 else " ")
     return "".join(parts)
 
 
-def record(made, dice):
-    one = {"a": text(dice)}
+def record(made, dice, words):
+    one = {"a": text(dice, words)}
     if dice.random() < 0.2:
-        one["b"] = text(dice)
+        one["b"] = text(dice, words)
         one["max"] = 24
         made.enable_truncation(24, strategy="longest_first")
     else:
@@ -94,19 +137,23 @@ def main():
     parser.add_argument("--out", type=pathlib.Path, required=True)
     parser.add_argument("--count", type=int, default=120)
     arguments = parser.parse_args()
-    for name, make in (("modernbert", modernbert), ("deberta", deberta)):
+    encoders, decoders = (WORDS, WORDS), (WORDS, HARD)
+    makers = {"modernbert": (modernbert, encoders), "deberta": (deberta, encoders),
+              "llama3": (llama3, decoders), "qwen": (qwen, decoders),
+              "smollm": (smollm, decoders)}
+    for name, (make, words) in makers.items():
         dice = random.Random(arguments.seed)
         made = make()
         folder = arguments.out / name
         folder.mkdir(parents=True, exist_ok=True)
         made.no_truncation()
         made.save(str(folder / "tokenizer.json"), pretty=False)
-        lines = [json.dumps(record(made, dice), ensure_ascii=False,
+        lines = [json.dumps(record(made, dice, words), ensure_ascii=False,
                             separators=(",", ":"))
                  for _ in range(arguments.count)]
         (folder / "goldens.jsonl").write_text("\n".join(lines) + "\n",
                                               encoding="utf-8")
-    print(f"{arguments.out}: 2 tokenizers, {arguments.count} texts each")
+    print(f"{arguments.out}: {len(makers)} tokenizers, {arguments.count} texts each")
 
 
 if __name__ == "__main__":

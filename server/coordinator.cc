@@ -26,6 +26,7 @@
 #include "server/verbs/log_verbs.h"
 #include "server/verbs/reading_verbs.h"
 #include "server/verbs/study_verbs.h"
+#include "server/verbs/table_verbs.h"
 #include "server/verbs/trial_verbs.h"
 #include "server/verbs/worker_verbs.h"
 
@@ -120,6 +121,7 @@ class CoordinatorVerbs : public CoordinatorWork {
                           store_, upkeep_.disk(), options_.notify.destinations,
                           clock_};
   ReadingVerbs reading_verbs_{calls_, store_, ledger_.progress()};
+  TableVerb table_verb_{calls_, store_};
   ExportVerb export_verb_{calls_, store_};
   ExplainVerb explain_verb_{calls_, ledger_, upkeep_.disk(), clock_};
   LogVerb log_verb_{calls_, ledger_, store_, credentials_, clock_};
@@ -152,6 +154,9 @@ class Coordinator::Rooms : private CoordinatorVerbs {
   void Drain();
   const VerbTable& verbs() const { return table_; }
   Credentials& credentials() { return credentials_; }
+  void ServePageAt(const std::string& url, bool allows_writes) {
+    admin_verbs_.ServePageAt(url, allows_writes);
+  }
   AuditLog& audit() { return audit_; }
   const Overview& overview() const { return overview_; }
 
@@ -193,10 +198,10 @@ Coordinator::Rooms::Rooms(CoordinatorOptions options,
                           storage::TrialStore& store, const Clock& clock)
     : CoordinatorVerbs(std::move(options), store, clock, HooksTo(this)) {
   const auto add = [this](auto&... verbs) { (verbs.AddTo(table_), ...); };
-  add(study_verbs_, trial_verbs_, reading_verbs_, export_verb_, explain_verb_,
-      log_verb_, predictions_verb_, watch_verb_, worker_verbs_, lease_verbs_,
-      importance_verbs_, admin_verbs_, token_verbs_, certificate_verbs_,
-      audit_verb_, scaler_verbs_);
+  add(study_verbs_, trial_verbs_, reading_verbs_, table_verb_, export_verb_,
+      explain_verb_, log_verb_, predictions_verb_, watch_verb_, worker_verbs_,
+      lease_verbs_, importance_verbs_, admin_verbs_, token_verbs_,
+      certificate_verbs_, audit_verb_, scaler_verbs_);
 }
 
 CoordinatorHooks Coordinator::Rooms::HooksTo(Rooms* rooms) {
@@ -433,6 +438,9 @@ absl::Status Coordinator::Start() { return rooms_->Start(); }
 void Coordinator::Drain() { rooms_->Drain(); }
 const VerbTable& Coordinator::verbs() const { return rooms_->verbs(); }
 Credentials& Coordinator::credentials() { return rooms_->credentials(); }
+void Coordinator::ServePageAt(const std::string& url, bool allows_writes) {
+  rooms_->ServePageAt(url, allows_writes);
+}
 AuditLog& Coordinator::audit() { return rooms_->audit(); }
 void Coordinator::Measure(MetricsPage& page) const {
   rooms_->overview().Measure(page);

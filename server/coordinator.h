@@ -78,6 +78,8 @@ class Coordinator {
   // Returns the tokens and certificates, by which an edge finds out who calls.
   Credentials& credentials();
   AuditLog& audit();
+  // Says where the page is served, for who asks for it (AdminService.GetInfo).
+  void ServePageAt(const std::string& url, bool allows_writes);
   // Adds to `page` what the rooms have counted. Any thread may call it; it
   // blocks while it asks the loop (overview/overview.h).
   void Measure(MetricsPage& page) const;

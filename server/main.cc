@@ -210,7 +210,8 @@ absl::StatusOr<RpcOptions> RpcOptionsOf(const ServeOptions& options,
   return rpc;
 }
 
-HttpOptions HttpOptionsOf(const ServeOptions& options) {
+// Beyond loopback the page has the certificate of gRPC, and its names.
+absl::StatusOr<HttpOptions> HttpOptionsOf(const ServeOptions& options) {
   HttpOptions http;
   http.listen = options.http_listen;
   http.takes_next_port = !options.is_http_listen_given;
@@ -222,6 +223,18 @@ HttpOptions HttpOptionsOf(const ServeOptions& options) {
   http.allows_writes = options.allow_ui_writes;
   http.base_path = options.base_path;
   http.hosts = options.http_hosts;
+  if (!IsBeyondLoopback(http.listen)) return http;
+  http.tls_certificate = options.tls_certificate;
+  http.tls_key = options.tls_key;
+  if (options.tls_certificate.empty()) return http;
+  ASSIGN_OR_RETURN(const std::string pem,
+                   tls::ReadPublicFile(options.tls_certificate, "--tls-cert"));
+  ASSIGN_OR_RETURN(const tls::CertificateFacts facts,
+                   tls::ReadCertificate(pem));
+  for (const std::string& host : facts.hosts) {
+    const bool is_ipv6 = absl::StrContains(host, ":");
+    http.hosts.push_back(is_ipv6 ? absl::StrCat("[", host, "]") : host);
+  }
   return http;
 }
 
@@ -280,7 +293,7 @@ absl::StatusOr<ExitCode> Serve(const ServeOptions& options,
   // Checked before a data folder is made for nothing. Removing it afterwards
   // might remove the folder of another coordinator that was quicker.
   RETURN_IF_ERROR(RpcServer::Check(rpc));
-  const HttpOptions http = HttpOptionsOf(options);
+  ASSIGN_OR_RETURN(const HttpOptions http, HttpOptionsOf(options));
   RETURN_IF_ERROR(HttpEdge::Check(http));
   const TerminalLog log(LogFileOf(options),
                         !options.ephemeral && !options.wants_log_here);
@@ -318,6 +331,9 @@ absl::StatusOr<ExitCode> Serve(const ServeOptions& options,
   }
   ASSIGN_OR_RETURN(const auto page,
                    ServePage(http, coordinator, gate, *server));
+  if (page != nullptr) {
+    coordinator.ServePageAt(page->url(), options.allow_ui_writes);
+  }
   RETURN_IF_ERROR(Announce(options, *server, page.get(), log.is_on()));
   int signal = 0;
   sigwait(&stop_signals, &signal);

@@ -52,13 +52,15 @@ Flag ListenFlag(std::vector<std::string>* listen) {
 
 // The flags of the page.
 std::vector<Flag> PageFlags(ServeOptions* options) {
-  Flag listen{"--http-listen", "ADDRESS",
-              "Where the page for browsers is, on loopback; none: nowhere",
-              [options](const std::string& text) {
-                options->http_listen = text == "none" ? "" : text;
-                options->is_http_listen_given = true;
-                return absl::OkStatus();
-              }};
+  Flag listen{
+      "--http-listen", "ADDRESS",
+      "Where the page for browsers is; beyond loopback with --tls; none: "
+      "nowhere",
+      [options](const std::string& text) {
+        options->http_listen = text == "none" ? "" : text;
+        options->is_http_listen_given = true;
+        return absl::OkStatus();
+      }};
   listen.unless_given = options->http_listen + " or the next free port";
   Flag host{"--http-host", "NAME",
             "Another name of the page, behind a proxy; a token is then asked "

@@ -313,10 +313,20 @@ std::vector<double> FrozenPrefixChances(const Space& space, int layers,
   return chances;
 }
 
+namespace {
+
+constexpr std::int64_t kLeastToTell = 24;
+constexpr std::int64_t kForParameter = 7;
+
+}  // namespace
+
+std::int64_t TrialsToTell(std::int64_t parameters) {
+  return parameters == 0 ? 0
+                         : std::max(kForParameter * parameters, kLeastToTell);
+}
+
 std::int64_t TrialsToTell(const Space& space) {
-  constexpr std::int64_t kLeast = 24;
   constexpr std::int64_t kForDepth = 3;  // each
-  constexpr std::int64_t kForParameter = 7;
   std::int64_t trials = 0;
   if (space.prefix_depth().has_value()) {
     const auto depth = static_cast<std::size_t>(*space.prefix_depth());
@@ -332,7 +342,7 @@ std::int64_t TrialsToTell(const Space& space) {
     if (!can_freeze || !counted.insert(*binding.parameter).second) continue;
     trials += kForParameter;
   }
-  return trials == 0 ? 0 : std::max(trials, kLeast);
+  return trials == 0 ? 0 : std::max(trials, kLeastToTell);
 }
 
 }  // namespace frostline

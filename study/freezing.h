@@ -113,6 +113,8 @@ std::vector<double> FrozenPrefixChances(const Space& space, int layers,
 // modules half could name a set that is enough after 36 trials, nine in ten
 // after 100 (docs/measured/tables.md).
 std::int64_t TrialsToTell(const Space& space);
+// The same, of so many parameters that can freeze a module.
+std::int64_t TrialsToTell(std::int64_t parameters);
 
 }  // namespace frostline
 

@@ -92,7 +92,9 @@ struct TrialUse {
 // What is known of a trial: its point, its results and what it cost.
 struct Observation {
   std::int64_t number = 0;
+  // A trial that always ran out of memory is INFEASIBLE here, too.
   TrialState state = TrialState::kQueued;
+  bool out_of_memory = false;
   Point point;
   // One finite value per objective. Empty unless SUCCEEDED, or PRUNED with a
   // result.

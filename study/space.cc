@@ -26,18 +26,41 @@ absl::Status BadRange(const std::string& cause, const std::string& fix,
   return MakeError(ErrorId::kRangeInvalid, cause, fix, field);
 }
 
+absl::Status CheckRanks(const Levels& levels, const std::string& field) {
+  for (std::size_t i = 0; i < levels.rates.size(); ++i) {
+    const double rank = levels.rates[i];
+    const bool whole =
+        rank >= 0.0 && rank <= kMaxRank && rank == std::floor(rank);
+    if (whole && (i == 0 || rank > levels.rates[i - 1])) continue;
+    return MakeError(
+        ErrorId::kLevelsInvalid,
+        whole ? absl::StrCat("rank ", rank, " is not above the one before it (",
+                             levels.rates[i - 1], ")")
+              : absl::StrCat(rank, " is no rank of an adapter"),
+        absl::StrCat("list whole numbers up to ", kMaxRank,
+                     ", once each, lowest first, none (0) first, e.g. rank: "
+                     "[0, 4, 8, 16]"),
+        field);
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Check(const Levels& levels, const std::string& field) {
   const auto bad = [&](const std::string& cause, const std::string& fix) {
     return MakeError(ErrorId::kLevelsInvalid, cause, fix, field);
   };
   if (levels.rates.empty()) {
-    return bad("the list of levels is empty",
-               "list at least one rate, e.g. levels: [0, 2e-6, 2e-5]");
+    return levels.are_ranks
+               ? bad("the list of ranks is empty",
+                     "list at least one, e.g. rank: [0, 4, 8, 16]")
+               : bad("the list of levels is empty",
+                     "list at least one rate, e.g. levels: [0, 2e-6, 2e-5]");
   }
   if (static_cast<std::int64_t>(levels.rates.size()) > kMaxChoices) {
     return bad(absl::StrCat(levels.rates.size(), " levels are too many"),
                absl::StrCat("list at most ", kMaxChoices, " levels"));
   }
+  if (levels.are_ranks) return CheckRanks(levels, field);
   for (std::size_t i = 0; i < levels.rates.size(); ++i) {
     const double rate = levels.rates[i];
     if (!std::isfinite(rate) || rate < 0.0) {
@@ -227,13 +250,22 @@ std::vector<double> ListValues(const Domain& domain) {
   return values;
 }
 
+bool FreezesByValue(const Domain& domain) {
+  if (const auto* d = std::get_if<Levels>(&domain)) {
+    return !d->rates.empty() && d->rates.front() == 0.0;
+  }
+  const auto* d = std::get_if<LogUniform>(&domain);
+  return d != nullptr && d->freeze;
+}
+
 std::string FormatValue(const Domain& domain, double value) {
   if (const auto* d = std::get_if<Categorical>(&domain)) {
     return d->choices.at(static_cast<std::size_t>(value));
   }
   if (const auto* d = std::get_if<Levels>(&domain)) {
     const double rate = d->rates.at(static_cast<std::size_t>(value));
-    return rate == 0.0 ? "frozen" : FormatNumber(rate);
+    if (rate != 0.0) return FormatNumber(rate);
+    return d->are_ranks ? "none" : "frozen";
   }
   if (std::holds_alternative<LogUniform>(domain) && value == 0.0) {
     return "frozen";
@@ -357,19 +389,34 @@ double Space::RateAt(std::size_t module, const Point& point) const {
     const double depth = point[static_cast<std::size_t>(*prefix_depth_)];
     if (depth > *binding.frozen_above_depth) return 0.0;
   }
+  const auto number_of = [&](int parameter) {
+    const auto i = static_cast<std::size_t>(parameter);
+    return RateOf(parameters_[i].domain, point[i]);
+  };
+  std::optional<int> parameter = binding.parameter;
+  if (binding.adapter.has_value()) {
+    if (number_of(binding.adapter->rank_parameter) == 0.0) return 0.0;
+    parameter = binding.adapter->rate_parameter;
+  }
   if (binding.decay_steps.has_value()) {
     return DecayedRate(*decay_, *binding.decay_steps, parameters_, point);
   }
-  if (!binding.parameter.has_value()) return binding.fixed_rate;
-  const auto i = static_cast<std::size_t>(*binding.parameter);
-  return RateOf(parameters_[i].domain, point[i]);
+  return parameter.has_value() ? number_of(*parameter) : binding.fixed_rate;
+}
+
+std::optional<int> Space::RankAt(std::size_t module, const Point& point) const {
+  const std::optional<AdapterBinding>& adapter = modules_[module].adapter;
+  if (!adapter.has_value()) return std::nullopt;
+  if (IsFrozen(module, point)) return 0;
+  const auto i = static_cast<std::size_t>(adapter->rank_parameter);
+  return static_cast<int>(RateOf(parameters_[i].domain, point[i]));
 }
 
 std::vector<ModuleRate> Space::Rates(const Point& point) const {
   std::vector<ModuleRate> rates;
   rates.reserve(modules_.size());
   for (std::size_t m = 0; m < modules_.size(); ++m) {
-    rates.push_back({modules_[m].module, RateAt(m, point)});
+    rates.push_back({modules_[m].module, RateAt(m, point), RankAt(m, point)});
   }
   return rates;
 }
@@ -414,12 +461,36 @@ bool SameRate(double a, double b) {
   return a == b || std::abs(a - b) <= 1e-9 * std::max(a, b);
 }
 
-std::optional<double> TranslatedRateOf(const std::vector<ModuleRate>& rates,
-                                       const std::string& module) {
+const ModuleRate* TranslatedRateOf(const std::vector<ModuleRate>& rates,
+                                   const std::string& module) {
   for (const ModuleRate& rate : rates) {
-    if (rate.module == module) return rate.rate;
+    if (rate.module == module) return &rate;
   }
-  return std::nullopt;
+  return nullptr;
+}
+
+// A frozen module is the same, whatever would train of it.
+bool SameRateAndRank(const ModuleRate& a, const ModuleRate& b) {
+  if (a.rate == 0.0 && b.rate == 0.0) return true;
+  return SameRate(a.rate, b.rate) && a.rank == b.rank;
+}
+
+// The number of a module that a parameter gives: its rate, or its rank.
+std::optional<double> NumberGiven(int parameter, const ModuleBinding& binding,
+                                  const ModuleRate& rate) {
+  const bool is_rank = binding.adapter.has_value() &&
+                       binding.adapter->rank_parameter == parameter;
+  if (!is_rank) return rate.rate;
+  if (rate.rate == 0.0) return 0.0;
+  return rate.rank.has_value() ? std::optional<double>(*rate.rank)
+                               : std::nullopt;
+}
+
+bool TakesFrom(const ModuleBinding& binding, int parameter) {
+  return binding.parameter == parameter ||
+         (binding.adapter.has_value() &&
+          (binding.adapter->rank_parameter == parameter ||
+           binding.adapter->rate_parameter == parameter));
 }
 
 // The value that stands for a rate; nothing when the domain has none.
@@ -473,23 +544,28 @@ std::optional<Point> TranslatePoint(const Space& from, const Point& point,
   for (int i = 0; i < to.size(); ++i) {
     if (!to.IsActive(i, said)) continue;
     const Parameter& parameter = to.parameters()[static_cast<std::size_t>(i)];
-    const auto& modules = to.modules();
-    const auto bound = std::find_if(
-        modules.begin(), modules.end(),
-        [i](const ModuleBinding& module) { return module.parameter == i; });
+    std::optional<double> number;  // of a module that trains, if one does
+    bool is_of_modules = false;
+    for (const ModuleBinding& module : to.modules()) {
+      if (!TakesFrom(module, i)) continue;
+      is_of_modules = true;
+      const ModuleRate* const rate = TranslatedRateOf(rates, module.module);
+      if (rate == nullptr || number.value_or(0.0) != 0.0) continue;
+      number = NumberGiven(i, module, *rate);
+    }
     std::optional<double> value;
-    if (bound == modules.end()) {
+    if (number.has_value()) value = ValueOfRate(parameter.domain, *number);
+    // What all frozen adapters share is known by its name alone.
+    if (!is_of_modules || (number == 0.0 && !value.has_value())) {
       value = ValueByName(from, point, parameter);
-    } else if (const auto rate = TranslatedRateOf(rates, bound->module)) {
-      value = ValueOfRate(parameter.domain, *rate);
     }
     if (!value.has_value()) return std::nullopt;
     said[static_cast<std::size_t>(i)] = *value;
   }
   // Tied modules and fixed rates: each must come out as it was.
   for (const ModuleRate& rate : to.Rates(said)) {
-    const auto before = TranslatedRateOf(rates, rate.module);
-    if (before.has_value() && !SameRate(*before, rate.rate)) {
+    const auto* before = TranslatedRateOf(rates, rate.module);
+    if (before != nullptr && !SameRateAndRank(*before, rate)) {
       return std::nullopt;
     }
   }

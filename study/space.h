@@ -92,9 +92,13 @@ class PointPlaces {
 
 inline constexpr std::int64_t kMaxChoices = 1'000;
 
-// A list of rates. A first level of 0 means frozen.
+inline constexpr int kMaxRank = 65'536;
+
+// A list of rates. A first level of 0 means frozen. Or a list of ranks of an
+// adapter, whole numbers, of which 0 is none: frozen, too.
 struct Levels {
   std::vector<double> rates;  // strictly rising, finite, >= 0
+  bool are_ranks = false;
 };
 
 // A range of rates. With `freeze`, 0 is a value too and means frozen.
@@ -138,7 +142,10 @@ double CountValues(const Domain& domain);
 // Returns all values, rising. REQUIRES: CountValues is finite.
 std::vector<double> ListValues(const Domain& domain);
 
-// Returns "frozen", "2e-05", "16", "\"adam\"".
+// Says whether 0 is a value, at which a module is frozen.
+bool FreezesByValue(const Domain& domain);
+
+// Returns "frozen", "2e-05", "16", "\"adam\"", of ranks "none", "8".
 std::string FormatValue(const Domain& domain, double value);
 
 inline constexpr int kMaxParameters = 512;
@@ -159,16 +166,25 @@ struct Parameter {
   std::optional<Condition> condition;
 };
 
+// Of a module whose weights stay, and of which an adapter trains.
+struct AdapterBinding {
+  int rank_parameter = 0;
+  std::optional<int> rate_parameter = {};  // else as without an adapter
+};
+
 // Where the rate of a module comes from: a parameter (frozen if that is absent)
 // or a fixed number.
 struct ModuleBinding {
   std::string module;  // "embeddings", "layer.3", "layer.3.ffn"
+  // Its own: of its rate or, with an adapter, the one of the two that can
+  // freeze it, the rank if none can.
   std::optional<int> parameter;
   double fixed_rate = 0.0;
   // A layer is frozen at a prefix depth above this.
   std::optional<int> frozen_above_depth;
   // Instead of both: the base rate, times the decay, this many times.
   std::optional<int> decay_steps = {};
+  std::optional<AdapterBinding> adapter = {};
 };
 
 // The rates of the modules with decay_steps. Each number comes from a parameter
@@ -183,6 +199,8 @@ struct LayerwiseDecay {
 struct ModuleRate {
   std::string module;
   double rate = 0.0;  // 0 = frozen
+  // Of the adapter that trains in place of the weights; 0: none.
+  std::optional<int> rank = {};
 };
 
 // The parameters and modules that a study searches. Any thread may use it.
@@ -218,6 +236,8 @@ class Space {
 
   // The same of modules()[module] alone.
   double RateAt(std::size_t module, const Point& point) const;
+  // Nothing where the weights train; 0 where the adapter is frozen.
+  std::optional<int> RankAt(std::size_t module, const Point& point) const;
   bool IsFrozen(std::size_t module, const Point& point) const {
     return RateAt(module, point) == 0.0;
   }
@@ -232,9 +252,9 @@ class Space {
   std::optional<LayerwiseDecay> decay_;
 };
 
-// Every module keeps its rate, every other parameter the value of its name, as
-// far as `to` names them. It answers nothing when `to` has no such point (a
-// rate is none of its levels), or searches what `from` does not know.
+// Every module keeps its rate and rank, every other parameter the value of its
+// name, as far as `to` names them. It answers nothing when `to` has no such
+// point (a rate is none of its levels), or searches what `from` does not know.
 std::optional<Point> TranslatePoint(const Space& from, const Point& point,
                                     const Space& to);
 

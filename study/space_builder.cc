@@ -42,7 +42,9 @@ std::optional<double> EncodeValue(const Domain& domain,
     return std::nullopt;
   }
   double number = 0.0;
-  if (text != "frozen" && !absl::SimpleAtod(text, &number)) return std::nullopt;
+  if (text != "frozen" && text != "none" && !absl::SimpleAtod(text, &number)) {
+    return std::nullopt;
+  }
   if (const auto* levels = std::get_if<Levels>(&domain)) {
     const auto at =
         std::find(levels->rates.begin(), levels->rates.end(), number);
@@ -140,7 +142,51 @@ bool SpaceBuilder::Claim(const std::vector<std::string>& modules,
                      field));
       return false;
     }
+    for (const auto& [ranked, ranked_field] : field_of_ranks_) {
+      if (module == ranked || !Overlap(module, ranked)) continue;
+      Fail(
+          MakeError(ErrorId::kModuleDuplicate,
+                    absl::StrCat(module, " overlaps ", ranked,
+                                 ", which has an adapter (", ranked_field, ")"),
+                    "give rates and ranks to the same modules", field));
+      return false;
+    }
     field_of_module_[module] = field;
+  }
+  return true;
+}
+
+bool SpaceBuilder::ClaimRanks(const std::vector<std::string>& modules,
+                              const std::string& field) {
+  const auto refuse = [&](ErrorId id, const std::string& cause,
+                          const std::string& fix) {
+    Fail(MakeError(id, cause, fix, field + ".rank"));
+    return false;
+  };
+  for (const std::string& module : modules) {
+    if (LayerOf(module) < 0 || module.find(".head.") != std::string::npos) {
+      return refuse(ErrorId::kLevelsInvalid,
+                    absl::StrCat(module,
+                                 " has no linear maps of its own that an "
+                                 "adapter could stand beside"),
+                    "give ranks to layers, or to layer.N.attention and "
+                    "layer.N.ffn; rates to the rest");
+    }
+    for (const auto& [claimed, claimed_field] : field_of_ranks_) {
+      if (!Overlap(module, claimed)) continue;
+      return refuse(ErrorId::kModuleDuplicate,
+                    absl::StrCat(module, " already gets its rank from ",
+                                 claimed_field, " (", claimed, ")"),
+                    "give every module one list of ranks");
+    }
+    for (const auto& [claimed, claimed_field] : field_of_module_) {
+      if (module == claimed || !Overlap(module, claimed)) continue;
+      return refuse(ErrorId::kModuleDuplicate,
+                    absl::StrCat(module, " overlaps ", claimed,
+                                 ", which has a rate (", claimed_field, ")"),
+                    "give rates and ranks to the same modules");
+    }
+    field_of_ranks_[module] = field;
   }
   return true;
 }
@@ -195,22 +241,58 @@ void SpaceBuilder::FixModules(const std::string& selector, double rate,
   for (const std::string& module : *modules) fixed_rate_[module] = rate;
 }
 
+bool SpaceBuilder::TieTo(const std::string& name,
+                         const std::vector<std::string>& selectors,
+                         const std::string& field, ClaimFunction claim,
+                         std::map<std::string, std::string>& parameters) {
+  if (selectors.empty()) {
+    Fail(MakeError(ErrorId::kStudyFieldMissing, "a tie names no modules",
+                   "list its modules", field + ".modules"));
+    return false;
+  }
+  for (const std::string& selector : selectors) {
+    const auto modules = SelectModules(shape_, selector, field);
+    if (!modules.ok()) {
+      Fail(modules.status());
+      return false;
+    }
+    if (!(this->*claim)(*modules, field)) return false;
+    for (const std::string& module : *modules) parameters[module] = name;
+  }
+  return true;
+}
+
 void SpaceBuilder::TieModules(const std::string& name,
                               const std::vector<std::string>& selectors,
                               const Domain& domain, const std::string& field) {
-  if (selectors.empty()) {
-    return Fail(MakeError(ErrorId::kStudyFieldMissing, "a tie names no modules",
-                          "list its modules", field + ".modules"));
-  }
-  for (const std::string& selector : selectors) {
-    auto modules = SelectModules(shape_, selector, field);
-    if (!modules.ok()) return Fail(modules.status());
-    if (!Claim(*modules, field)) return;
-    for (const std::string& module : *modules) {
-      parameter_of_module_[module] = name;
-    }
+  if (!TieTo(name, selectors, field, &SpaceBuilder::Claim,
+             parameter_of_module_)) {
+    return;
   }
   AddEntry({{name, domain, std::nullopt}, std::nullopt, field});
+}
+
+void SpaceBuilder::AddRanks(const std::string& selector, const Levels& ranks,
+                            const std::string& field) {
+  auto modules = SelectModules(shape_, selector, field);
+  if (!modules.ok()) return Fail(modules.status());
+  if (!ClaimRanks(*modules, field)) return;
+  for (const std::string& module : *modules) {
+    rank_of_module_[module] = absl::StrCat("rank.", module);
+    AddEntry({{rank_of_module_[module], ranks, std::nullopt},
+              std::nullopt,
+              field + ".rank"});
+  }
+}
+
+void SpaceBuilder::TieRanks(const std::string& name,
+                            const std::vector<std::string>& selectors,
+                            const Levels& ranks, const std::string& field) {
+  if (!TieTo(name, selectors, field, &SpaceBuilder::ClaimRanks,
+             rank_of_module_)) {
+    return;
+  }
+  AddEntry({{name, ranks, std::nullopt}, std::nullopt, field + ".rank"});
 }
 
 void SpaceBuilder::SetPrefixDepth(int lo, int hi, const std::string& field) {
@@ -230,6 +312,58 @@ void SpaceBuilder::AddParameter(const std::string& name, const Domain& domain,
                                 const std::string& field,
                                 const std::optional<ConditionSpec>& condition) {
   AddEntry({{name, domain, std::nullopt}, condition, field});
+}
+
+SpaceBuilder::Entry* SpaceBuilder::Find(const std::string& parameter) {
+  const auto at = std::find_if(
+      entries_.begin(), entries_.end(),
+      [&](const Entry& each) { return each.parameter.name == parameter; });
+  return at == entries_.end() ? nullptr : &*at;
+}
+
+bool SpaceBuilder::IsTied(const std::string& parameter) const {
+  int modules = 0;
+  for (const auto* names : {&parameter_of_module_, &rank_of_module_}) {
+    for (const auto& [module, name] : *names) modules += name == parameter;
+  }
+  return modules > 1;
+}
+
+absl::Status SpaceBuilder::PlaceRanks() {
+  for (const auto& [module, rank] : rank_of_module_) {
+    if (parameter_of_module_.count(module) == 0) continue;
+    RETURN_IF_ERROR(PairWithRate(module, rank));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SpaceBuilder::PairWithRate(const std::string& module,
+                                        const std::string& rank) {
+  const std::string& rate = parameter_of_module_.at(module);
+  const bool by_rank = FreezesByValue(Find(rank)->parameter.domain);
+  const bool by_rate = FreezesByValue(Find(rate)->parameter.domain);
+  if (by_rank && by_rate) {
+    return MakeError(ErrorId::kLevelsInvalid,
+                     absl::StrCat(module,
+                                  " is frozen both at rank 0 and at "
+                                  "rate 0"),
+                     "take the 0 out of its rates, or out of its ranks",
+                     Find(rank)->field);
+  }
+  if (!by_rank && !by_rate) return absl::OkStatus();
+  const std::string& first = by_rank ? rank : rate;
+  const std::string& second = by_rank ? rate : rank;
+  if (IsTied(second)) return absl::OkStatus();
+  // Levels are numbered, and frozen is the first.
+  const Domain& domain = Find(first)->parameter.domain;
+  const auto* const range = std::get_if<LogUniform>(&domain);
+  Entry waits = *Find(second);
+  waits.condition = ConditionSpec{
+      first, {}, range == nullptr ? 1.0 : range->lo, std::nullopt};
+  entries_.erase(entries_.begin() + (Find(second) - entries_.data()));
+  entries_.insert(entries_.begin() + (Find(first) - entries_.data()) + 1,
+                  std::move(waits));
+  return absl::OkStatus();
 }
 
 // Puts the depth first and drops or conditions the layers it may freeze.
@@ -255,10 +389,12 @@ absl::Status SpaceBuilder::PlacePrefixDepth() {
     // A tie is active as long as its deepest layer can train.
     int deepest = -1;
     bool outside_layers = false;
-    for (const auto& [module, name] : parameter_of_module_) {
-      if (name != entry.parameter.name) continue;
-      outside_layers |= LayerOf(module) < 0;
-      deepest = std::max(deepest, LayerOf(module));
+    for (const auto* names : {&parameter_of_module_, &rank_of_module_}) {
+      for (const auto& [module, name] : *names) {
+        if (name != entry.parameter.name) continue;
+        outside_layers |= LayerOf(module) < 0;
+        deepest = std::max(deepest, LayerOf(module));
+      }
     }
     const std::optional<int> decayed = DeepestDecayed(entry);
     if (decayed.has_value()) {
@@ -267,7 +403,8 @@ absl::Status SpaceBuilder::PlacePrefixDepth() {
     }
     if (deepest >= 0 && !outside_layers) {
       if (deepest < depth_->lo) continue;  // frozen at every depth
-      if (deepest < depth_->hi) {
+      // One of a rank and a rate waits for the other, and so for the depth.
+      if (deepest < depth_->hi && !entry.condition.has_value()) {
         entry.condition = ConditionSpec{
             kPrefixDepth, {}, std::nullopt, static_cast<double>(deepest)};
       }
@@ -295,6 +432,47 @@ absl::Status SpaceBuilder::ResolveConditions() {
   return absl::OkStatus();
 }
 
+std::optional<int> SpaceBuilder::PlaceOf(
+    const std::map<std::string, std::string>& names,
+    const std::string& module) const {
+  const auto named = names.find(module);
+  if (named == names.end()) return std::nullopt;
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    if (entries_[i].parameter.name == named->second) return static_cast<int>(i);
+  }
+  return std::nullopt;  // frozen at every depth
+}
+
+void SpaceBuilder::BindAdapter(ModuleBinding& binding) const {
+  const std::optional<int> rank = PlaceOf(rank_of_module_, binding.module);
+  if (!rank.has_value()) return;
+  const std::optional<int> rate = binding.parameter;
+  binding.adapter = AdapterBinding{*rank, rate};
+  const bool rate_freezes =
+      rate.has_value() &&
+      FreezesByValue(
+          entries_[static_cast<std::size_t>(*rate)].parameter.domain);
+  if (!rate_freezes) binding.parameter = rank;
+}
+
+absl::Status SpaceBuilder::CheckAdapters(
+    const std::vector<ModuleBinding>& modules) const {
+  for (const ModuleBinding& binding : modules) {
+    const bool has_rate = !binding.adapter.has_value() ||
+                          binding.adapter->rate_parameter.has_value() ||
+                          binding.decay_steps.has_value() ||
+                          binding.fixed_rate > 0.0;
+    if (has_rate) continue;
+    return MakeError(ErrorId::kStudyFieldMissing,
+                     absl::StrCat("nothing gives the adapter of ",
+                                  binding.module, " a rate above 0"),
+                     "write one beside its ranks, e.g. {rank: [0, 8, 16], "
+                     "fixed: 1e-3}, or tie the rates of all",
+                     field_of_ranks_.at(binding.module));
+  }
+  return absl::OkStatus();
+}
+
 std::vector<ModuleBinding> SpaceBuilder::BindModules() const {
   std::map<std::string, double> default_rate;
   for (const ModuleRate& rate : defaults_) {
@@ -306,14 +484,8 @@ std::vector<ModuleBinding> SpaceBuilder::BindModules() const {
     binding.module = module;
     const auto fixed = fixed_rate_.find(module);
     binding.fixed_rate = fixed == fixed_rate_.end() ? fallback : fixed->second;
-    if (const auto tied = parameter_of_module_.find(module);
-        tied != parameter_of_module_.end()) {
-      for (std::size_t i = 0; i < entries_.size(); ++i) {
-        if (entries_[i].parameter.name == tied->second) {
-          binding.parameter = static_cast<int>(i);
-        }
-      }
-    }
+    binding.parameter = PlaceOf(parameter_of_module_, module);
+    BindAdapter(binding);
     BindDecay(binding);
     if (depth_.has_value()) {
       if (module == "embeddings") binding.fixed_rate = 0.0;
@@ -322,14 +494,20 @@ std::vector<ModuleBinding> SpaceBuilder::BindModules() const {
     bindings.push_back(binding);
   };
   for (const std::string& top : TopModules(shape_)) {
-    std::vector<std::string> parts;  // the finer modules a study cut `top` into
-    for (const auto& [module, field] : field_of_module_) {
-      if (module != top && Overlap(module, top)) parts.push_back(module);
+    std::set<std::string> parts;  // the finer modules a study cut `top` into
+    for (const auto* fields : {&field_of_module_, &field_of_ranks_}) {
+      for (const auto& [module, field] : *fields) {
+        if (module != top && Overlap(module, top)) parts.insert(module);
+      }
     }
     // What is left of a layer that is cut keeps the layer's name and its
-    // default rate; the finer modules override it.
-    bind(top, default_rate.count(top) ? default_rate.at(top) : 0.0);
-    for (const std::string& part : parts) bind(part, 0.0);
+    // default rate; the finer modules override it, but for adapters without
+    // a rate of their own.
+    const double rate = default_rate.count(top) ? default_rate.at(top) : 0.0;
+    bind(top, rate);
+    for (const std::string& part : parts) {
+      bind(part, field_of_ranks_.count(part) ? rate : 0.0);
+    }
   }
   return bindings;
 }
@@ -337,12 +515,15 @@ std::vector<ModuleBinding> SpaceBuilder::BindModules() const {
 absl::StatusOr<Space> SpaceBuilder::Build() {
   RETURN_IF_ERROR(first_error_);
   RETURN_IF_ERROR(CheckDecay());
+  RETURN_IF_ERROR(PlaceRanks());
   RETURN_IF_ERROR(PlacePrefixDepth());
   RETURN_IF_ERROR(ResolveConditions());
   std::vector<Parameter> parameters;
   parameters.reserve(entries_.size());
   for (const Entry& entry : entries_) parameters.push_back(entry.parameter);
-  return Space(std::move(parameters), BindModules(),
+  std::vector<ModuleBinding> modules = BindModules();
+  RETURN_IF_ERROR(CheckAdapters(modules));
+  return Space(std::move(parameters), std::move(modules),
                depth_.has_value() ? std::optional<int>(0) : std::nullopt,
                PlacedDecay());
 }

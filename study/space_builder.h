@@ -66,6 +66,16 @@ class SpaceBuilder {
                   const std::vector<std::string>& selectors,
                   const Domain& domain, const std::string& field);
 
+  // Adds the parameter "rank.NAME" for each module: an adapter of this rank
+  // trains, at the rate that the module has from elsewhere. Where that is a
+  // parameter of its own, one of the two is inactive while the other freezes.
+  void AddRanks(const std::string& selector, const Levels& ranks,
+                const std::string& field);
+  // Adds one parameter for the ranks of all.
+  void TieRanks(const std::string& name,
+                const std::vector<std::string>& selectors, const Levels& ranks,
+                const std::string& field);
+
   // Adds the parameter "prefix_depth": embeddings and layers below it are
   // frozen, and their parameters inactive.
   void SetPrefixDepth(int lo, int hi, const std::string& field);
@@ -86,7 +96,22 @@ class SpaceBuilder {
   void Fail(const absl::Status& status);
   // It is MODULE_DUPLICATE when one is taken.
   bool Claim(const std::vector<std::string>& modules, const std::string& field);
+  // The same of ranks, of which only layers and their halves have any.
+  bool ClaimRanks(const std::vector<std::string>& modules,
+                  const std::string& field);
+  // Claims all that the selectors name for the parameter `name`, which becomes
+  // theirs in `parameters`. Returns whether it could.
+  using ClaimFunction = bool (SpaceBuilder::*)(const std::vector<std::string>&,
+                                               const std::string&);
+  bool TieTo(const std::string& name, const std::vector<std::string>& selectors,
+             const std::string& field, ClaimFunction claim,
+             std::map<std::string, std::string>& parameters);
   void AddEntry(Entry entry);
+  Entry* Find(const std::string& parameter);
+  bool IsTied(const std::string& parameter) const;
+  // Says which of a module's two parameters waits for the other.
+  absl::Status PlaceRanks();
+  absl::Status PairWithRate(const std::string& module, const std::string& rank);
   absl::Status PlacePrefixDepth();
   bool Decays(const std::string& module) const;
   // Returns the topmost layer whose rate decays at least `least` times; -1 if
@@ -100,6 +125,10 @@ class SpaceBuilder {
   void BindDecay(ModuleBinding& binding) const;
   absl::Status ResolveConditions();
   std::vector<ModuleBinding> BindModules() const;
+  std::optional<int> PlaceOf(const std::map<std::string, std::string>& names,
+                             const std::string& module) const;
+  void BindAdapter(ModuleBinding& binding) const;
+  absl::Status CheckAdapters(const std::vector<ModuleBinding>& modules) const;
 
   ModelShape shape_;
   absl::Status first_error_;
@@ -109,6 +138,8 @@ class SpaceBuilder {
   std::vector<Entry> entries_;
   std::map<std::string, std::string> field_of_module_;
   std::map<std::string, std::string> parameter_of_module_;
+  std::map<std::string, std::string> field_of_ranks_;
+  std::map<std::string, std::string> rank_of_module_;  // the parameter
   std::map<std::string, double> fixed_rate_;
   std::optional<IntRange> depth_;
   std::string depth_field_;

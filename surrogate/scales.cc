@@ -42,14 +42,19 @@ AxisKernels::AxisKernels(const std::vector<Axis>& axes, double length,
   }
 }
 
-MatrixXd AxisKernels::Between(std::size_t axis, const std::vector<Cells>& a,
-                              const std::vector<Cells>& b) const {
+MatrixXd AxisKernels::Beside(std::size_t axis,
+                             const std::vector<Cells>& a) const {
   const MatrixXd& table = tables_[axis];
-  // Rows of the table by rows of a: columns of the answer are columns of it.
   MatrixXd rows(static_cast<Index>(a.size()), table.cols());
   for (std::size_t i = 0; i < a.size(); ++i) {
     rows.row(static_cast<Index>(i)) = table.row(a[i][axis]);
   }
+  return rows;
+}
+
+MatrixXd AxisKernels::Between(std::size_t axis, const std::vector<Cells>& a,
+                              const std::vector<Cells>& b) const {
+  const MatrixXd rows = Beside(axis, a);
   MatrixXd between(rows.rows(), static_cast<Index>(b.size()));
   for (std::size_t j = 0; j < b.size(); ++j) {
     between.col(static_cast<Index>(j)) = rows.col(b[j][axis]);
@@ -171,8 +176,14 @@ GramParts PartsOf(const AxisKernels& kernels, const Terms& terms,
     const double factor = std::expm1(scales[PairScale(p, terms.axes)]) *
                           std::exp(scales[JointScale(first, terms.axes)] +
                                    scales[JointScale(second, terms.axes)]);
-    parts.more += factor * kernels.Between(first, a, b)
-                               .cwiseProduct(kernels.Between(second, a, b));
+    // There are few cells, so no product of all points is made in between.
+    const MatrixXd of_first = kernels.Beside(first, a);
+    const MatrixXd of_second = kernels.Beside(second, a);
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      parts.more.col(static_cast<Index>(j)) +=
+          factor *
+          of_first.col(b[j][first]).cwiseProduct(of_second.col(b[j][second]));
+    }
   }
   return parts;
 }

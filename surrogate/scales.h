@@ -70,6 +70,8 @@ class AxisKernels {
   AxisKernels(const std::vector<Axis>& axes, double length, double gap);
 
   const MatrixXd& table(std::size_t axis) const { return tables_[axis]; }
+  // Returns K(a_i, c) of one axis, with a column for each of its cells c.
+  MatrixXd Beside(std::size_t axis, const std::vector<Cells>& a) const;
   // Returns K(a_i, b_j) of one axis.
   MatrixXd Between(std::size_t axis, const std::vector<Cells>& a,
                    const std::vector<Cells>& b) const;

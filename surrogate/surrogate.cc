@@ -26,6 +26,8 @@ constexpr double kLeastTold = 0.3;  // of a log likelihood, by e times the pair
 constexpr int kFewestDraws = 20;
 // Draws used for rows that were not learnt from, which are many.
 constexpr std::size_t kDrawsOfOthers = 4;
+// Of many points as many at a time as stay in the processor's cache.
+constexpr std::size_t kPointsAtATime = 128;
 constexpr int kMostDraws = 160;
 
 int DrawsFor(std::size_t rows, std::size_t axes) {
@@ -168,33 +170,45 @@ std::vector<Belief> Surrogate::At(const std::vector<Cells>& points) const {
 // By the mode and the draws next to it, `most` in all.
 std::vector<Belief> Surrogate::Believe(const std::vector<Cells>& points,
                                        std::size_t most,
-                                       const std::stop_token& stop) const {
+                                       const std::stop_token& stop,
+                                       const ForEach& for_each) const {
   const StandardRows& rows = parts_->standard.rows;
   std::vector<Belief> beliefs(points.size());
   if (points.empty()) return beliefs;
   const std::size_t count = std::min(most, parts_->draws.size());
   double weights = 0.0;
   for (std::size_t d = 0; d < count; ++d) weights += parts_->draws[d].weight;
-  for (std::size_t d = 0; d < count && !stop.stop_requested(); ++d) {
-    const Evidence& evidence = *parts_->draws[d].evidence;
-    const double weight = parts_->draws[d].weight / weights;
-    const double triples = std::exp(evidence.scales()[kTriples]);
-    MatrixXd with = PartsOf(evidence.kernels(), rows.terms, evidence.scales(),
-                            rows.cells, points)
-                        .Sum(triples);
-    with.array() += kMeanVariance;
-    const VectorXd mean = with.transpose() * evidence.weights();
-    evidence.factor().matrixL().solveInPlace(with);
-    for (std::size_t p = 0; p < points.size(); ++p) {
-      const auto column = static_cast<Index>(p);
-      const double prior =
-          kMeanVariance + VarianceAt(evidence.kernels(), rows.terms,
-                                     evidence.scales(), points[p]);
-      const double left = std::max(prior - with.col(column).squaredNorm(), 0.0);
-      beliefs[p].mean += weight * mean[column];
-      beliefs[p].variance += weight * (left + mean[column] * mean[column]);
+  const std::size_t parts =
+      (points.size() + kPointsAtATime - 1) / kPointsAtATime;
+  for_each(parts, [&](std::size_t part) {
+    const std::size_t begin = part * kPointsAtATime;
+    const std::size_t end = std::min(begin + kPointsAtATime, points.size());
+    const std::vector<Cells> some(
+        points.begin() + static_cast<std::ptrdiff_t>(begin),
+        points.begin() + static_cast<std::ptrdiff_t>(end));
+    for (std::size_t d = 0; d < count && !stop.stop_requested(); ++d) {
+      const Evidence& evidence = *parts_->draws[d].evidence;
+      const double weight = parts_->draws[d].weight / weights;
+      const double triples = std::exp(evidence.scales()[kTriples]);
+      MatrixXd with = PartsOf(evidence.kernels(), rows.terms, evidence.scales(),
+                              rows.cells, some)
+                          .Sum(triples);
+      with.array() += kMeanVariance;
+      const VectorXd mean = with.transpose() * evidence.weights();
+      evidence.factor().matrixL().solveInPlace(with);
+      for (std::size_t p = 0; p < some.size(); ++p) {
+        const auto column = static_cast<Index>(p);
+        const double prior =
+            kMeanVariance + VarianceAt(evidence.kernels(), rows.terms,
+                                       evidence.scales(), some[p]);
+        const double left =
+            std::max(prior - with.col(column).squaredNorm(), 0.0);
+        Belief& one = beliefs[begin + p];
+        one.mean += weight * mean[column];
+        one.variance += weight * (left + mean[column] * mean[column]);
+      }
     }
-  }
+  });
   const double scale = parts_->standard.scale;
   for (Belief& one : beliefs) {
     one.variance =
@@ -226,7 +240,13 @@ std::vector<std::vector<double>> Surrogate::Draw(
   return drawn;
 }
 
-std::vector<Belief> Surrogate::LeftOut(const std::stop_token& stop) const {
+void Surrogate::OneAfterTheOther(std::size_t count,
+                                 const std::function<void(std::size_t)>& body) {
+  for (std::size_t k = 0; k < count; ++k) body(k);
+}
+
+std::vector<Belief> Surrogate::LeftOut(const std::stop_token& stop,
+                                       const ForEach& for_each) const {
   const Standardised& standard = parts_->standard;
   const StandardRows& rows = standard.rows;
   const Index n = rows.values.size();
@@ -263,7 +283,8 @@ std::vector<Belief> Surrogate::LeftOut(const std::stop_token& stop) const {
     others.push_back(parts_->rows.cells[row]);
     places.push_back(row);
   }
-  const std::vector<Belief> seen = Believe(others, kDrawsOfOthers, stop);
+  const std::vector<Belief> seen =
+      Believe(others, kDrawsOfOthers, stop, for_each);
   for (std::size_t k = 0; k < places.size(); ++k) {
     left[places[k]] = {seen[k].mean, seen[k].variance + parts_->noise};
   }

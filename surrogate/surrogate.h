@@ -18,6 +18,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <stop_token>
 #include <utility>
@@ -85,8 +86,14 @@ class Surrogate {
   EffectDraws DrawEffects(int draws, std::uint64_t seed, bool saturates = false,
                           const std::stop_token& stop = {}) const;
 
+  // Calls a body for each number below a count. In what order it does so, and
+  // on which threads, changes no answer.
+  using ForEach = std::function<void(
+      std::size_t count, const std::function<void(std::size_t)>& body)>;
+
   // Predicts each row without itself, with noise; after a stop not all.
-  std::vector<Belief> LeftOut(const std::stop_token& stop = {}) const;
+  std::vector<Belief> LeftOut(const std::stop_token& stop = {},
+                              const ForEach& for_each = OneAfterTheOther) const;
 
   struct Parts;  // for this room (scales.h)
   const Parts& parts() const { return *parts_; }
@@ -94,7 +101,10 @@ class Surrogate {
  private:
   std::vector<Belief> Believe(const std::vector<Cells>& points,
                               std::size_t most,
-                              const std::stop_token& stop = {}) const;
+                              const std::stop_token& stop = {},
+                              const ForEach& for_each = OneAfterTheOther) const;
+  static void OneAfterTheOther(std::size_t count,
+                               const std::function<void(std::size_t)>& body);
 
   std::unique_ptr<const Parts> parts_;
 };

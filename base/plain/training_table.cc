@@ -16,6 +16,7 @@ constexpr LoraWord kLoraWords[] = {{"query", "query"},
                                    {"ffn_in", "ffn_in"},
                                    {"ffn_out", "ffn_out"},
                                    {"qkv", "qkv"},
+                                   {"ffn_gate", "ffn_gate"},
                                    {"q_lin", "query"},
                                    {"k_lin", "key"},
                                    {"v_lin", "value"},
@@ -27,7 +28,14 @@ constexpr LoraWord kLoraWords[] = {{"query", "query"},
                                    {"key_proj", "key"},
                                    {"value_proj", "value"},
                                    {"Wqkv", "qkv"},
-                                   {"Wi", "ffn_in"}};
+                                   {"Wi", "ffn_in"},
+                                   {"q_proj", "query"},
+                                   {"k_proj", "key"},
+                                   {"v_proj", "value"},
+                                   {"o_proj", "attention_out"},
+                                   {"gate_proj", "ffn_gate"},
+                                   {"up_proj", "ffn_in"},
+                                   {"down_proj", "ffn_out"}};
 
 }  // namespace
 
@@ -255,10 +263,13 @@ constexpr SettingRow kRows[] = {
         "one for all trials. See [seeds](study-file.md#seeds-and-repeats)"),
     Whole("lora.rank", 1, 1 << 16, 0, "lora_rank",
           "adapters train instead of the layers' weights, see [below](#lora); "
-          "must be given there",
+          "must be given there, unless the space has ranks",
           kNone),
     Number("lora.alpha", 0, 1e6, 0, "lora_alpha", "so that alpha / rank is 1",
            "`rank`"),
+    Number("lora.alpha_per_rank", 0, 1e6, 0, "lora_alpha_per_rank",
+           "instead of alpha: alpha / rank itself, alike for every rank",
+           kNone),
     Number("lora.dropout", 0, 0.999, 0, "lora_dropout",
            "of what an adapter sees"),
     Other("lora.modules", kTexts, "query, value", kNever,

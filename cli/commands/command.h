@@ -110,7 +110,7 @@ CLI::Validator AtLeastZero();
 absl::StatusOr<std::string> StudyNameFrom(const std::string& argument);
 
 // These functions add the commands of one noun each, from the noun's own file.
-// `serve` is added in worker.cc.
+// `serve` is added in worker.cc, `up` and `down` in own_coordinator.cc.
 void AddStudyCommands(CLI::App& app, Invocation& invocation);
 void AddTrialCommands(CLI::App& app, Invocation& invocation);
 void AddModelCommands(CLI::App& app, Invocation& invocation);
@@ -130,6 +130,7 @@ void AddCertificateCommands(CLI::App& app, Invocation& invocation);
 void AddAuditCommands(CLI::App& app, Invocation& invocation);
 void AddBackupCommand(CLI::App& app, Invocation& invocation);
 void AddServeCommand(CLI::App& app, Invocation& invocation);
+void AddOwnCoordinatorCommands(CLI::App& app, Invocation& invocation);
 void AddImportanceCommand(CLI::App& app, Invocation& invocation);
 void AddPlanCommand(CLI::App& app, Invocation& invocation);
 void AddCompareCommand(CLI::App& app, Invocation& invocation);
@@ -137,6 +138,7 @@ void AddDemoCommand(CLI::App& app, Invocation& invocation);
 void AddApplyCommand(CLI::App& app, Invocation& invocation);
 void AddRecipeCommands(CLI::App& app, Invocation& invocation);
 void AddReportCommand(CLI::App& app, Invocation& invocation);
+void AddPackageCommands(CLI::App& app, Invocation& invocation);
 void AddTopCommand(CLI::App& app, Invocation& invocation);
 void AddEventsCommand(CLI::App& app, Invocation& invocation);
 void AddRpcCommand(CLI::App& app, Invocation& invocation);

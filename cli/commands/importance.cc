@@ -11,6 +11,7 @@
 #include "cli/commands/command.h"
 #include "cli/live/text_plot.h"
 #include "cli/term/terminal.h"
+#include "cli/view/difference_view.h"
 #include "cli/view/format.h"
 #include "cli/view/importance_view.h"
 #include "cli/view/plan_view.h"
@@ -70,6 +71,7 @@ absl::StatusOr<std::optional<v1::Frontier>> FetchFrontier(
   request.set_study(asked.study);
   *request.mutable_options() = asked.options;
   request.mutable_options()->clear_subsets();
+  request.mutable_options()->clear_tunability();
   absl::StatusOr<v1::Frontier> frontier =
       asked.client->Call(&ImportanceStub::GetFrontier, request);
   // The report can be made where the frontier cannot.
@@ -111,11 +113,13 @@ struct ImportanceArgs {
   bool groups = false;
   bool marginals = false;
   bool stability = false;
+  bool tunability = false;
   bool plot = false;
   Output output;
 
   int parts() const {
-    return pairs + groups + marginals + stability + !subsets.empty();
+    return pairs + groups + marginals + stability + tunability +
+           !subsets.empty();
   }
 };
 
@@ -144,6 +148,7 @@ absl::StatusOr<std::string> ImportanceTextOf(const ImportanceArgs& args,
     text += RenderPairs(report, asked.width);
   }
   if (!args.subsets.empty()) text += RenderSubsets(report, asked.width);
+  if (args.tunability) text += RenderTunability(report, asked.width);
   if (args.marginals) {
     ASSIGN_OR_RETURN(const v1::GetMarginalsReply curves,
                      Fetch(asked, &ReportStub::GetMarginals));
@@ -216,6 +221,7 @@ absl::StatusOr<std::string> PartOf(const ImportanceArgs& args,
         Fetch(asked, &ReportStub::GetStability), format, StabilityCsv, nullptr);
   }
   const auto csv = args.groups            ? GroupsCsv
+                   : args.tunability      ? TunabilityCsv
                    : args.subsets.empty() ? ImportanceCsv
                                           : SubsetsCsv;
   return Formatted(Fetch(asked, &ReportStub::GetReport), format, csv,
@@ -237,7 +243,7 @@ absl::StatusOr<std::string> Rendered(const ImportanceArgs& args,
       ErrorId::kRequestInvalid,
       absl::StrCat(FormatName(format), " holds one thing at a time"),
       "give one of --pairs, --groups, --subset, --marginals, "
-      "--stability");
+      "--stability, --tunability");
 }
 
 absl::StatusOr<ExitCode> Importance(Session& session,
@@ -251,6 +257,7 @@ absl::StatusOr<ExitCode> Importance(Session& session,
   for (const std::string& names : args.subsets) {
     ASSIGN_OR_RETURN(*asked.options.add_subsets(), ParseSubset(names));
   }
+  asked.options.set_tunability(args.tunability);
   ASSIGN_OR_RETURN(asked.client, Connect(session));
   asked.width = args.output.file.empty() ? session.terminal.width : 0;
   absl::StatusOr<std::string> text;
@@ -293,6 +300,8 @@ void AddImportanceCommand(CLI::App& app, Invocation& invocation) {
                  "What each value is expected to bring");
   verb->add_flag("--stability", args->stability,
                  "The ranking over the study's first trials");
+  verb->add_flag("--tunability", args->tunability,
+                 "What a rate of its own gains each module");
   verb->add_flag("--plot", args->plot,
                  "Bars with their intervals, instead of the table");
   AddFileFormats(verb, args->output,

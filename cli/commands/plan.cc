@@ -153,9 +153,13 @@ std::string WhatWasVerified(const v1::PlanVerification& found) {
 
 absl::Status ShowPlan(Client& client, const PlanArgs& args,
                       const PlanAsked& plan, int width) {
+  auto request = About<v1::GetPlanRequest>(plan);
+  request.set_for_tool(args.tool);
   ASSIGN_OR_RETURN(const v1::FreezePlan answer,
-                   Busily(client, plan, &PlanStub::GetPlan,
-                          About<v1::GetPlanRequest>(plan)));
+                   Busily(client, plan, &PlanStub::GetPlan, request));
+  if (!args.tool.empty()) {
+    return WriteOne(args.output, answer.in_tool(), answer.in_tool().text(), "");
+  }
   RETURN_IF_ERROR(WriteOne(args.output, answer, RenderFreezePlan(answer, width),
                            PlanCsv(answer)));
   if (!args.enqueue) return absl::OkStatus();
@@ -234,6 +238,10 @@ absl::Status CheckArgs(const PlanArgs& args) {
     return MakeError(ErrorId::kRequestInvalid, "there is no picture of that",
                      "use --frontier, or another format");
   }
+  if (args.output.format == Format::kCsv && !args.tool.empty()) {
+    return MakeError(ErrorId::kRequestInvalid, "what a tool reads is no table",
+                     "leave --format out, or use json");
+  }
   return absl::OkStatus();
 }
 
@@ -280,10 +288,19 @@ void AddPlanFlags(CLI::App& verb, PlanArgs& args) {
       ->needs(verify);
   verb.add_flag("--anew", args.anew, "Even where a plan was verified before")
       ->needs(verify);
-  verb.add_flag("--enqueue", args.enqueue,
-                "Have the study run the plan, or with --ask those trials")
+  CLI::Option* const enqueue =
+      verb.add_flag("--enqueue", args.enqueue,
+                    "Have the study run the plan, or with --ask those trials")
+          ->excludes(frontier)
+          ->excludes(verify);
+  verb.add_option("--for", args.tool,
+                  "The plan in the words of axolotl, llama-factory, ms-swift, "
+                  "peft, timm, torch, hf-trainer or unsloth")
+      ->type_name("TOOL")
       ->excludes(frontier)
-      ->excludes(verify);
+      ->excludes(ask)
+      ->excludes(verify)
+      ->excludes(enqueue);
 }
 
 }  // namespace

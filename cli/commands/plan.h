@@ -63,6 +63,7 @@ struct PlanArgs {
   bool wait = false;
   bool anew = false;
   bool enqueue = false;
+  std::string tool;  // empty: the plan in our own words
   Output output;
 };
 

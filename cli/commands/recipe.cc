@@ -374,12 +374,19 @@ namespace {
 constexpr Duration kRecipePollInterval = std::chrono::milliseconds(250);
 constexpr Duration kHintAfter = std::chrono::seconds(20);
 
-// Returns whether any study runs. Studies of one stage share the workers and
-// may wait for each other.
-bool AnythingRuns(Client& client) {
+// Says in a line that no trial runs, and why; empty where one does. Studies of
+// one stage share the workers and may wait for each other.
+std::string SayWhatIsAwaited(Client& client, bool has_own_workers,
+                             const v1::Study& study) {
   const auto info =
       client.Call(&v1::AdminService::Stub::GetInfo, v1::GetInfoRequest());
-  return info.ok() && info->open_leases() > 0;
+  if (!info.ok() || info->open_leases() > 0) return "";
+  if (has_own_workers && info->live_workers() == 0) {
+    return "the workers are not ready yet: they first check the sums of what "
+           "is in the registry";
+  }
+  return absl::StrCat("nothing runs; `frostline study watch ",
+                      LastPart(study.name()), "` says why");
 }
 
 }  // namespace
@@ -479,11 +486,11 @@ absl::StatusOr<v1::Study> RecipeRunner::Await(v1::Study study) {
       revision = study.revision();
       last_change = clock.Steady();
     }
-    if (!hinted && clock.Steady() - last_change > kHintAfter &&
-        !AnythingRuns(client_)) {
-      hinted = true;
-      std::cerr << "nothing runs; `frostline study watch "
-                << LastPart(study.name()) << "` says why\n";
+    if (!hinted && clock.Steady() - last_change > kHintAfter) {
+      const std::string hint =
+          SayWhatIsAwaited(client_, fleet_ != nullptr, study);
+      hinted = !hint.empty();
+      if (hinted) std::cerr << hint << "\n";
     }
   }
   return study;

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "cli/commands/command.h"
+#include "cli/commands/hub.h"
 #include "cli/view/format.h"
 #include "cli/view/registry_view.h"
 #include "proto/wire_error.h"
@@ -163,6 +164,7 @@ absl::StatusOr<ExitCode> ListRegistry(Session& session,
 void AddAdding(CLI::App& noun, Invocation& invocation) {
   CLI::App* const add = AddNoun(
       noun, "add", "Put a model or a data set into a registry, checked");
+  AddFromHub(*add, invocation);
   const auto [one, model] =
       AddVerb(*add, "model", "Add a model: its folder as transformers saves it",
               invocation, AddOneModel);

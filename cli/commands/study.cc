@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -13,6 +14,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
 #include "base/error.h"
 #include "base/ids.h"
 #include "base/nearest.h"
@@ -42,6 +44,40 @@ struct StudyArgs {
   Output output;
 };
 
+// Each best score costs a call, of which a caller has a share.
+constexpr std::size_t kMostBest = 100;
+
+// Returns the best trial's result of the first studies, by the study's name.
+// What has been deleted meanwhile has none.
+absl::StatusOr<std::map<std::string, Cell>> BestCells(
+    Client& client, const v1::ListStudiesReply& all) {
+  std::map<std::string, Cell> cells;
+  for (const v1::Study& study : all.studies()) {
+    if (cells.size() == kMostBest) break;
+    if (study.best_trials().empty()) continue;
+    const auto best = FetchTrial(client, study.best_trials(0));
+    if (absl::IsNotFound(best.status())) continue;
+    RETURN_IF_ERROR(best.status());
+    cells[study.name()] = BestCell(*best, study.spec());
+  }
+  return cells;
+}
+
+// Returns whether the studies are shown with their best results, each of which
+// costs a call.
+bool ShowsBest(const Output& output) {
+  if (output.format != Format::kTable && output.format != Format::kWide &&
+      output.format != Format::kCsv) {
+    return false;
+  }
+  return output.columns.empty() ||
+         absl::EqualsIgnoreCase(absl::StripPrefix(output.sort, "-"), "best") ||
+         std::any_of(output.columns.begin(), output.columns.end(),
+                     [](const std::string& column) {
+                       return absl::EqualsIgnoreCase(column, "best");
+                     });
+}
+
 absl::StatusOr<ExitCode> ListStudies(Session& session, const StudyArgs& args) {
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
   v1::ListStudiesRequest request;
@@ -49,10 +85,15 @@ absl::StatusOr<ExitCode> ListStudies(Session& session, const StudyArgs& args) {
   ASSIGN_OR_RETURN(
       const v1::ListStudiesReply all,
       client->CallForAll(&v1::StudyService::Stub::ListStudies, request));
+  std::map<std::string, Cell> best;
+  if (ShowsBest(args.output)) {
+    ASSIGN_OR_RETURN(best, BestCells(*client, all));
+  }
   return PrintList(
       session.terminal, args.output, all,
-      [&all](bool wide) {
-        return StudyTable({all.studies().begin(), all.studies().end()}, wide);
+      [&all, &best](bool wide) {
+        return StudyTable({all.studies().begin(), all.studies().end()}, best,
+                          wide);
       },
       args.filter.empty()
           ? "no studies; create one with `frostline study create FILE`"
@@ -68,8 +109,7 @@ absl::StatusOr<std::string> Description(const Session& session, Client& client,
     return RenderStudy(study, best, session.terminal.width);
   }
   ASSIGN_OR_RETURN(const auto front, FetchBestTrials(client, study.name()));
-  const std::string text =
-      RenderStudy(study, std::nullopt, session.terminal.width);
+  std::string text = RenderStudy(study, std::nullopt, session.terminal.width);
   if (front.trials().empty()) return text;
   return absl::StrCat(
       text, "\n",

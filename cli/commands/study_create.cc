@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
 #include "base/ids.h"
@@ -29,6 +30,7 @@
 #include "cli/view/registry_view.h"
 #include "cli/view/study_view.h"
 #include "proto/wire_error.h"
+#include "tls/credentials.h"
 
 namespace frostline::cli {
 namespace {
@@ -127,6 +129,22 @@ void NoteHighRates(const StudyFile& study) {
   }
 }
 
+// Says where the study is seen in a browser. The page of a coordinator on
+// another machine is mostly on that machine's loopback, where nobody here finds
+// it.
+absl::Status SayPage(Client& client, const std::string& study) {
+  ASSIGN_OR_RETURN(
+      const v1::ServerInfo info,
+      client.Call(&v1::AdminService::Stub::GetInfo, v1::GetInfoRequest()));
+  const bool is_near = tls::IsLocalAddress(client.address()) ||
+                       !(absl::StrContains(info.page(), "//127.0.0.1:") ||
+                         absl::StrContains(info.page(), "//[::1]:"));
+  if (!info.page().empty() && is_near) {
+    Notes() << "page: " << info.page() << "#/" << study << "\n";
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<ExitCode> CreateStudy(Session& session,
                                      const StudyCreateArgs& args) {
   ASSIGN_OR_RETURN(const StudyFile study, ReadStudy(args));
@@ -162,6 +180,7 @@ absl::StatusOr<ExitCode> CreateStudy(Session& session,
   }
   std::cout << "study " << study.id << " is " << NameOf(reply->study().state())
             << "\n";
+  RETURN_IF_ERROR(SayPage(*client, reply->study().name()));
   Notes() << "next: frostline study watch " << study.id << " --until-done\n";
   return kExitOk;
 }

@@ -29,6 +29,7 @@
 #include "cli/commands/study_create.h"
 #include "cli/commands/trial_results.h"
 #include "cli/term/terminal.h"
+#include "cli/view/difference_view.h"
 #include "cli/view/format.h"
 #include "cli/view/outcomes_view.h"
 #include "cli/view/trial_view.h"
@@ -239,7 +240,9 @@ absl::StatusOr<ExitCode> ListTrials(Session& session, TrialListArgs args) {
                    FetchListedTrials(*client, study, args));
   if (!args.output.sort.empty()) args.output.limit = args.limit;
   return PrintTrials(session.terminal, args.output, trials, study.spec(),
-                     "no such trials");
+                     args.filter.empty() && args.state.empty()
+                         ? "no trials yet"
+                         : "no such trials");
 }
 
 }  // namespace
@@ -283,11 +286,68 @@ struct TrialCompareArgs {
   double margin = 0.0;
   bool repeats = false;
   bool all_pairs = false;
+  bool why = false;
   Output output;
 };
 
+absl::Status WhyIsOfTwo() {
+  return MakeError(ErrorId::kRequestInvalid,
+                   "--why explains the difference between two trials of one "
+                   "study",
+                   "write STUDY/N STUDY/M, with --metric at most");
+}
+
+// Splits "studies/imdb/trials/12".
+absl::StatusOr<std::pair<std::string, std::int64_t>> StudyAndNumber(
+    const v1::Contender& contender) {
+  if (contender.trials_size() != 1) return WhyIsOfTwo();
+  const std::string& name = contender.trials(0);
+  const std::size_t at = name.find("/trials/");
+  std::int64_t number = 0;
+  if (at == std::string::npos ||
+      !absl::SimpleAtoi(name.substr(at + std::string("/trials/").size()),
+                        &number)) {
+    return WhyIsOfTwo();
+  }
+  return std::pair(name.substr(0, at), number);
+}
+
+absl::StatusOr<ExitCode> ExplainTrials(Session& session,
+                                       const TrialCompareArgs& args) {
+  if (args.contenders.size() != 2 || args.repeats || args.all_pairs ||
+      args.margin > 0.0 || !args.set.empty() || !args.task.empty()) {
+    return AsUsage(WhyIsOfTwo());
+  }
+  v1::ExplainDifferenceRequest request;
+  ASSIGN_OR_RETURN(const v1::Contender first,
+                   ContenderFrom(args.contenders[0]));
+  ASSIGN_OR_RETURN(const v1::Contender second,
+                   ContenderFrom(args.contenders[1]));
+  const auto one = StudyAndNumber(first);
+  const auto other = StudyAndNumber(second);
+  if (!one.ok()) return AsUsage(one.status());
+  if (!other.ok()) return AsUsage(other.status());
+  if (one->first != other->first) return AsUsage(WhyIsOfTwo());
+  request.set_study(one->first);
+  request.set_first_trial(one->second);
+  request.set_second_trial(other->second);
+  request.mutable_options()->set_target(args.metric);
+  ASSIGN_OR_RETURN(Client* const client, Connect(session));
+  absl::StatusOr<v1::DifferenceExplanation> difference;
+  {
+    const BusyLine busy(session.terminal, "explaining");
+    difference =
+        client->Call(&v1::ImportanceService::Stub::ExplainDifference, request);
+  }
+  if (!difference.ok()) return AsUsage(difference.status());
+  return PrintOne(session.terminal, args.output, *difference, [&] {
+    return RenderDifference(*difference, session.terminal.width);
+  });
+}
+
 absl::StatusOr<ExitCode> CompareTrials(Session& session,
                                        const TrialCompareArgs& args) {
+  if (args.why) return ExplainTrials(session, args);
   v1::CompareTrialsRequest request;
   for (const std::string& argument : args.contenders) {
     ASSIGN_OR_RETURN(*request.add_contenders(), ContenderFrom(argument));
@@ -362,6 +422,9 @@ void AddTrialCompare(CLI::App& noun, Invocation& invocation) {
                  "Each stands for all trials that succeeded at its point");
   verb->add_flag("--all-pairs", args->all_pairs,
                  "Each with each, instead of each with the first");
+  verb->add_flag("--why", args->why,
+                 "Which parameter made the difference of two trials of one "
+                 "study, and how much is luck");
   AddOneFormats(verb, args->output);
 }
 

@@ -24,6 +24,7 @@
 #include "cli/client/client.h"
 #include "cli/commands/command.h"
 #include "cli/commands/imported_lines.h"
+#include "cli/commands/package.h"
 #include "cli/commands/plan.h"
 #include "cli/commands/set_field.h"
 #include "cli/commands/study.h"
@@ -381,9 +382,13 @@ const KnownFormat* ExportFormatOfEnding(const std::string& file) {
   return nullptr;
 }
 
+// Written by the Python package, which has Optuna.
+constexpr char kOptunaJournal[] = "optuna-journal";
+
 std::vector<std::string> FormatNamesOfFiles() {
   std::vector<std::string> names;
   for (const KnownFormat& known : kFormats) names.emplace_back(known.name);
+  names.emplace_back(kOptunaJournal);
   return names;
 }
 
@@ -433,10 +438,26 @@ absl::Status ToFile(Client& client, const v1::ExportTrialsRequest& request,
   return absl::OkStatus();
 }
 
+absl::StatusOr<ExitCode> ToOptunaJournal(Session& session,
+                                         const ExportArgs& args) {
+  if (IsStandardOutput(args.file) || !args.filter.empty()) {
+    return MakeError(ErrorId::kRequestInvalid,
+                     "a journal of Optuna's is a file, of all trials",
+                     "name it with -o FILE, and leave --filter out",
+                     args.filter.empty() ? "--output" : "--filter");
+  }
+  ASSIGN_OR_RETURN(const std::vector<std::string> variables,
+                   VariablesOfTarget(session));
+  std::vector<std::string> words = {args.id, "--export-to", args.file};
+  if (args.force) words.emplace_back("--force");
+  return RunOfPackage(kOptunaProgram, words, variables);
+}
+
 absl::StatusOr<ExitCode> ExportStudy(Session& session, const ExportArgs& args) {
   v1::ExportTrialsRequest request;
   ASSIGN_OR_RETURN(*request.mutable_name(), StudyNameFrom(args.id));
   RETURN_IF_ERROR(CheckMayReplace(args.file, args.force));
+  if (args.format == kOptunaJournal) return ToOptunaJournal(session, args);
   ASSIGN_OR_RETURN(const FileFormat format, ExportFormatOf(args));
   request.set_format(format);
   request.set_with_measurements(args.with_measurements);
@@ -469,9 +490,9 @@ absl::Status StreamTrials(
 }
 
 void AddStudyExport(CLI::App& noun, Invocation& invocation) {
-  const auto [verb, args] =
-      AddVerb(noun, "export", "Write all trials as JSON lines or as a table",
-              invocation, ExportStudy);
+  const auto [verb, args] = AddVerb(
+      noun, "export", "Write all trials as JSON lines, a table, or for Optuna",
+      invocation, ExportStudy);
   verb->add_option("ID", args->id, "The study")->required();
   verb->add_option("-o,--output", args->file,
                    "Into this file; else, or with -, to standard output");

@@ -307,31 +307,59 @@ double SecondsBetween(SteadyTime from, SteadyTime to) {
   return std::chrono::duration<double>(to - from).count();
 }
 
+// Returns "about 2m10s left" for the trials that are to come, if they take as
+// long as those of the last `seconds` did, before which `before` had ended; ""
+// where too few have.
+std::string DemoTimeLeft(const v1::Study& study, std::int64_t before,
+                         double seconds) {
+  constexpr std::int64_t kEnough = 3;
+  const std::int64_t done = study.counts().budget_used() - before;
+  const std::int64_t left =
+      study.settings().budget().trials() - study.counts().budget_used();
+  if (done < kEnough || left <= 0) return "";
+  return absl::StrCat("about ",
+                      FormatSeconds(seconds * static_cast<double>(left) /
+                                    static_cast<double>(done)),
+                      " left");
+}
+
 // Prints the progress of the study: all the time on a terminal, else now and
 // then.
 class Progress {
  public:
-  explicit Progress(const Terminal& terminal)
-      : terminal_(terminal), line_(terminal) {}
+  Progress(const Terminal& terminal, const v1::Study& study)
+      : terminal_(terminal),
+        line_(terminal),
+        before_(study.counts().budget_used()) {}
 
-  void Show(const v1::Study& study, const std::optional<v1::Trial>& best) {
+  // Prints a line that stays, instead of the one that is rewritten.
+  void Say(const std::string& text) {
+    line_.Clear();
+    std::cout << text << "\n" << std::flush;
+  }
+
+  // `seconds` have gone since the first trial began.
+  void Show(const v1::Study& study, const std::optional<v1::Trial>& best,
+            double seconds) {
     std::string text = ProgressText(study);
     if (best.has_value()) {
       absl::StrAppend(&text, ", best ", ObjectiveText(*best, study.spec()),
                       " (trial ", best->number(), ")");
     }
-    line_.Show(text);
+    const std::string left = DemoTimeLeft(study, before_, seconds);
+    line_.Show(left.empty() ? text : absl::StrCat(text, ", ", left));
     const std::int64_t done = study.counts().budget_used();
     const std::int64_t step = std::max<std::int64_t>(
         1, study.settings().budget().trials() / kProgressLines);
     if (terminal_.err_is_tty || done < shown_ + step) return;
     shown_ = done;
-    std::cout << text << std::endl;
+    std::cout << text << "\n" << std::flush;
   }
 
  private:
   const Terminal& terminal_;
   StatusLine line_;
+  const std::int64_t before_;  // trials of an earlier run of this demo
   std::int64_t shown_ = 0;
 };
 
@@ -348,7 +376,7 @@ absl::StatusOr<v1::Study> FollowDemo(Client& client, v1::Study study,
                                      const Terminal& terminal,
                                      DemoTimes& times) {
   const SystemClock clock;
-  Progress progress(terminal);
+  Progress progress(terminal, study);
   SteadyTime last_change = clock.Steady();
   std::int64_t revision = -1;
   std::optional<v1::Trial> best;
@@ -365,12 +393,14 @@ absl::StatusOr<v1::Study> FollowDemo(Client& client, v1::Study study,
     if (!times.first_lease &&
         study.counts().running() + study.counts().budget_used() > 0) {
       times.first_lease = last_change;
-      std::cout << "first trial after "
-                << FormatSeconds(SecondsBetween(times.begin, last_change))
-                << std::endl;
+      progress.Say(absl::StrCat(
+          "first trial after ",
+          FormatSeconds(SecondsBetween(times.begin, last_change))));
     }
     ASSIGN_OR_RETURN(best, FetchBest(client, study));
-    progress.Show(study, best);
+    progress.Show(study, best,
+                  SecondsBetween(times.first_lease.value_or(last_change),
+                                 clock.Steady()));
   }
   times.end = clock.Steady();
   return study;
@@ -386,7 +416,8 @@ void ShowDemoTimes(const v1::Study& study, const DemoTimes& times) {
   std::cout << ", "
             << FormatSeconds(
                    SecondsBetween(times.begin, SystemClock().Steady()))
-            << " in all" << std::endl;
+            << " in all" << "\n"
+            << std::flush;
 }
 
 namespace {
@@ -587,7 +618,7 @@ absl::StatusOr<ExitCode> RunDemo(const DemoOptions& options,
       RunDemoStages(options, terminal, trainer, begin, fleet, signals, ways);
   if (signals.caught()) {
     signals.Release();
-    std::cerr << "stopping; Ctrl-C again to stop at once" << std::endl;
+    std::cerr << "stopping; Ctrl-C again to stop at once" << "\n" << std::flush;
   }
   fleet.Stop();
   // One goes on from what it has made; without a result, its logs say why.
@@ -625,7 +656,7 @@ void AddDemoCommand(CLI::App& app, Invocation& invocation) {
   verb->add_flag("--example", options->example,
                  "Leave a finished study of 200 recorded trials, too");
   verb->add_flag("--keep", options->keep,
-                 "Do not remove the temporary folder at the end");
+                 "Keep the temporary folder after Ctrl-C or an error, too");
 }
 
 }  // namespace frostline::cli

@@ -392,7 +392,7 @@ namespace {
 using google::protobuf::Struct;
 using google::protobuf::Value;
 
-constexpr Duration kLongest = std::chrono::milliseconds(100);
+constexpr Duration kLongest = std::chrono::milliseconds(300);
 
 std::string TextOf(const Struct& flag, const std::string& member) {
   const auto found = flag.fields().find(member);

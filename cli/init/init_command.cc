@@ -71,6 +71,7 @@ absl::StatusOr<StarterFacts> FactsFor(const InitArgs& args,
   facts.id = args.id.empty() ? data.id : args.id;
   facts.model = model.id;
   facts.layers = model.layers;
+  facts.has_pooler = model.has_pooler();
   facts.longest_text = model.longest_text;
   facts.data = data.id;
   facts.task = registry::NameOf(data.task);
@@ -203,7 +204,7 @@ absl::StatusOr<ExitCode> InitStudy(Session& session, const InitArgs& args) {
                            " of ", FormatCount(facts.rows), " rows, texts to ",
                            study.max_length, " tokens, by ", study.metric),
               width)
-       << std::flush;
+       << WrapText(WhatItCanTell(facts, study), width) << std::flush;
   if (is_piped) {
     std::cout << study.text;
     return kExitOk;

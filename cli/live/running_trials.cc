@@ -149,7 +149,8 @@ std::string RunningLine(const v1::Trial& trial,
   } else if (step > 0) {
     add(absl::StrCat("step ", step));
   }
-  add("left " + TimeLeftText(TrialTimeLeft(trial, durations, now)));
+  const auto left = TrialTimeLeft(trial, durations, now);
+  if (left.has_value()) add("left " + TimeLeftText(left));
   return proto::CleanText(line, proto::kMaxCauseBytes);
 }
 

@@ -539,7 +539,7 @@ std::string RenderRecipe(const Recipe& recipe, const RecipeSurvey& survey,
   Table table({{"STUDY"},
                {"TRIALS", Align::kRight},
                {"RUNS", Align::kRight},
-               {"WHAT", Align::kLeft, 1}});
+               {"WHAT", Align::kLeft, 1, false, {}, /*wraps=*/true}});
   std::int64_t trials = 0;
   for (const SurveyedStudy& study : survey.studies) {
     trials += TrialsOf(study);
@@ -548,7 +548,9 @@ std::string RenderRecipe(const Recipe& recipe, const RecipeSurvey& survey,
                   runs == 0 ? "" : absl::StrCat(runs), study.study.about});
   }
   absl::StrAppend(&text, table.Render(width), FormatCount(trials),
-                  " trials in ", survey.studies.size(), " studies\n");
+                  trials == 1 ? " trial in " : " trials in ",
+                  survey.studies.size(),
+                  survey.studies.size() == 1 ? " study\n" : " studies\n");
   for (const SurveyedStudy& study : survey.skipped) text += SkippedText(study);
   for (const std::string& warning : survey.warnings) {
     text += Line(absl::StrCat("warning: ", warning), width);

@@ -251,9 +251,7 @@ RecipeStock RecipeStockOf(const registry::Registry& registry) {
     };
     add("layers", absl::StrCat(found->layers));
     add("heads", absl::StrCat(found->heads));
-    const bool has_pooler =
-        found->kind == "bert" || found->kind == "deberta-v2";
-    add("no_pooler", has_pooler ? "false" : "true");
+    add("no_pooler", found->has_pooler() ? "false" : "true");
     return facts;
   };
   return stock;

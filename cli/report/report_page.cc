@@ -242,7 +242,8 @@ bool IsEmpty(const ReportSection& section) {
          section.tables.empty() && section.verbatim.empty();
 }
 
-// Returns "MiniLM on imdb; accuracy, to be maximized".
+// Returns "MiniLM on imdb; accuracy, to be maximized"; what is not named is
+// left out.
 std::string AboutText(const v1::StudySpec& spec) {
   std::vector<std::string> data;
   if (!spec.data().id().empty()) data.push_back(spec.data().id());
@@ -256,8 +257,13 @@ std::string AboutText(const v1::StudySpec& spec) {
                                 ? ", to be minimized"
                                 : ", to be maximized"));
   }
-  return absl::StrCat(spec.model().id(), " on ", absl::StrJoin(data, ", "),
-                      "; ", absl::StrJoin(objectives, "; "));
+  std::string what = spec.model().id();
+  if (!data.empty()) {
+    absl::StrAppend(&what, what.empty() ? "" : " on ",
+                    absl::StrJoin(data, ", "));
+  }
+  return absl::StrCat(what, what.empty() ? "" : "; ",
+                      absl::StrJoin(objectives, "; "));
 }
 
 std::vector<std::string> LinesBelowTitle(const StudyRecord& record) {
@@ -361,6 +367,18 @@ ReportSection TrialsSection(const StudyRecord& record) {
   return section;
 }
 
+ReportSection FreezingSection(const StudyRecord& record) {
+  ReportSection section = {.heading = "What training did to each module"};
+  ReportTable table = FreezingTable(record);
+  if (table.rows.empty()) return section;
+  section.paragraphs.push_back(absl::StrCat(
+      "Trial ", ByScore(record).front()->number(),
+      ", the best one. Lengths are shares of the module's weights before "
+      "training; a frozen module has not changed by a single bit."));
+  section.tables.push_back(std::move(table));
+  return section;
+}
+
 ReportSection CostSection(const StudyRecord& record) {
   return {.heading = "What it cost",
           .verbatim = UsageLines(record.study.usage())};
@@ -398,8 +416,8 @@ ReportPage ComposeReport(const StudyRecord& record) {
   page.lines = LinesBelowTitle(record);
   for (ReportSection section :
        {VerdictSection(record), PlanSection(record), ImportanceSection(record),
-        FrontierSection(record), TrialsSection(record), CostSection(record),
-        HowSection(record)}) {
+        FrontierSection(record), TrialsSection(record), FreezingSection(record),
+        CostSection(record), HowSection(record)}) {
     if (!IsEmpty(section)) page.sections.push_back(std::move(section));
   }
   return page;

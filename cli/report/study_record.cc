@@ -155,10 +155,11 @@ using Importance = v1::ImportanceService::Stub;
 constexpr int kCurves = 10;
 constexpr int kPointsOfACurve = 200;
 
-// Returns whether the error is due to the study: too young for this part, or of
-// another kind.
+// Returns whether the error is due to the study: too young for this part, of
+// another kind, or so easy that all trials did alike.
 bool IsOfTheStudy(const absl::Status& status) {
   return HasErrorId(status, ErrorId::kTrialsTooFew) ||
+         HasErrorId(status, ErrorId::kTargetConstant) ||
          HasErrorId(status, ErrorId::kRequestInvalid);
 }
 

@@ -244,7 +244,7 @@ Cells TrialCells(const v1::Trial& trial, int objectives,
     const v1::ModuleRate* const rate = RateOf(trial, module);
     cells.push_back(rate == nullptr ? ""
                     : full          ? CsvNumber(rate->rate())
-                                    : FormatRate(rate->rate()));
+                                    : FormatTrained(*rate));
   }
   return cells;
 }
@@ -268,9 +268,8 @@ ReportTable PlanTable(const v1::FreezePlan& plan) {
                        PlanCsv(plan)};
   for (const v1::PlannedModule& module : plan.modules()) {
     table.rows.push_back(
-        {module.module(), FormatRate(module.freeze() ? 0.0 : module.rate()),
-         AdviceText(module), WithInterval(module.cost_of_freezing()),
-         module.reason()});
+        {module.module(), FormatTrained(module), AdviceText(module),
+         WithInterval(module.cost_of_freezing()), module.reason()});
   }
   return table;
 }
@@ -332,6 +331,38 @@ ReportTable TrialsTable(const StudyRecord& record) {
     table.rows.push_back(TrialCells(trial, objectives, shown, false));
     if (!shows_rates) table.rows.back().push_back(FrozenText(trial));
     table.csv += CsvLine(TrialCells(trial, objectives, modules, true));
+  }
+  return table;
+}
+
+ReportTable FreezingTable(const StudyRecord& record) {
+  ReportTable table;
+  table.name = "freezing";
+  table.columns = {"module",  "rate",      "moved",   "could move", "gradient",
+                   "weights", "gradients", "moments", "activations"};
+  const std::vector<const v1::Trial*> best = ByScore(record);
+  if (best.empty()) return table;
+  std::vector<std::string> names = table.columns;
+  table.csv = CsvLine(names);
+  const auto share = [](double part) {
+    return part == 0.0 ? "" : FormatNumber(100.0 * part) + " %";
+  };
+  const auto memory = [](std::int64_t bytes) {
+    return bytes == 0 ? "" : FormatBytes(bytes);
+  };
+  for (const v1::ModuleAudit& row : best.front()->usage().audit()) {
+    const std::string gradient = row.had_gradient() ? "yes" : "no";
+    table.rows.push_back(
+        {row.module(), row.rate() == 0.0 ? "frozen" : FormatRate(row.rate()),
+         share(row.moved()), share(row.could_move()), gradient,
+         memory(row.weight_bytes()), memory(row.gradient_bytes()),
+         memory(row.moment_bytes()), memory(row.activation_bytes())});
+    table.csv += CsvLine({row.module(), CsvNumber(row.rate()),
+                          CsvNumber(row.moved()), CsvNumber(row.could_move()),
+                          gradient, absl::StrCat(row.weight_bytes()),
+                          absl::StrCat(row.gradient_bytes()),
+                          absl::StrCat(row.moment_bytes()),
+                          absl::StrCat(row.activation_bytes())});
   }
   return table;
 }
@@ -487,11 +518,11 @@ void DrawCell(Svg& svg, const v1::ModuleRate& rate, const Rates& rates,
   const double height = kRow - 2;
   if (rate.rate() > 0.0) {
     svg.Cell(x, y, width - 2, height, rates.HeatOf(rate.rate()),
-             absl::StrCat(rate.module(), ": ", FormatRate(rate.rate())));
+             absl::StrCat(rate.module(), ": ", FormatTrained(rate)));
     return;
   }
   svg.Rect(x, y, width - 2, height, "light",
-           absl::StrCat(rate.module(), ": frozen"));
+           absl::StrCat(rate.module(), ": ", FormatTrained(rate)));
   const double across = std::min(height, width - 2);
   for (double at = 0.0; at + across <= width - 2; at += height / 2) {
     svg.Line(x + at, y + height, x + at + across, y, "grid");

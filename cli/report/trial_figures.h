@@ -86,6 +86,9 @@ ReportTable ImportanceTable(const v1::ImportanceReport& report);
 ReportTable FrontierTable(const v1::Frontier& frontier);
 // Returns all trials by number, with the rate of every module.
 ReportTable TrialsTable(const StudyRecord& record);
+// What training did to each module of the best trial; no rows where its trainer
+// did not tell.
+ReportTable FreezingTable(const StudyRecord& record);
 
 // The sizes of a picture that holds one plot, or two side by side.
 inline constexpr double kPictureWidth = 760.0;

@@ -175,7 +175,8 @@ absl::StatusOr<int> NodeSlotsOf(const UpArgs& args) {
   }
   const std::string last = args.gres.substr(args.gres.rfind(':') + 1);
   int gpus = 0;
-  return absl::SimpleAtoi(last, &gpus) && gpus > 0 ? std::min(gpus, most) : 1;
+  if (!absl::SimpleAtoi(last, &gpus) || gpus <= 0) return 1;
+  return std::clamp(gpus / args.gpus_per_slot, 1, most);
 }
 
 // Checks the file of invitations. The worker would refuse a bad one too, but
@@ -195,6 +196,9 @@ absl::Status CheckJoinFile(const std::string& file, int tasks) {
       "--join");
 }
 
+constexpr char kConfigFlag[] = "--config=";
+constexpr std::size_t kConfigSize = sizeof(kConfigFlag) - 1;
+
 std::vector<std::string> WorkerFlags(const UpArgs& args) {
   std::vector<std::string> flags = {"--slots", args.slots, "--idle-timeout",
                                     args.idle};
@@ -203,6 +207,17 @@ std::vector<std::string> WorkerFlags(const UpArgs& args) {
   };
   add("--registry", args.registry.empty() ? "" : Absolute(args.registry));
   add("--exec", args.exec);
+  add("--command", args.command);
+  for (const std::string& flag : args.command_flags) {
+    // The workers run in the fleet's folder.
+    flags.push_back(absl::StartsWith(flag, kConfigFlag)
+                        ? kConfigFlag + Absolute(flag.substr(kConfigSize))
+                        : flag);
+  }
+  if (args.gpus_per_slot > 1) {
+    add("--gpus-per-slot", absl::StrCat(args.gpus_per_slot));
+  }
+  if (args.fresh_process) flags.emplace_back("--fresh-process");
   for (const std::string& label : args.labels) add("--label", label);
   add("--study", args.fleet.study);
   if (!args.fleet.all) flags.emplace_back("--exit-when-done");
@@ -231,11 +246,23 @@ absl::Status CheckUpArgs(UpArgs* args) {
     RETURN_IF_ERROR(
         CheckNewName(absl::StrCat(args->id, "-", args->max - 1), "--id"));
   }
-  if (args->exec.empty() && args->registry.empty()) {
-    return MakeError(
-        ErrorId::kRequestInvalid,
-        "a worker needs models and data, or a trainer",
-        "give --registry DIR or --exec CMD, as the nodes see them");
+  if (args->exec.empty() && args->registry.empty() && args->command.empty()) {
+    return MakeError(ErrorId::kRequestInvalid,
+                     "a worker needs models and data, or a trainer",
+                     "give --registry DIR, --exec CMD or --command CMD, as the "
+                     "nodes see them");
+  }
+  // The workers would refuse these too, each an hour later.
+  if (args->command.empty() && !args->command_flags.empty()) {
+    const std::string& first = args->command_flags.front();
+    const std::string flag = first.substr(0, first.find('='));
+    return BadFlag(flag, "is about a --command, and there is none",
+                   "give it: --command 'python train.py --lr {lr}'");
+  }
+  if (!args->command.empty() && !args->exec.empty()) {
+    return BadFlag("--command", "does not go with --exec",
+                   "give one trainer: a command as it is, or a program that "
+                   "speaks the protocol");
   }
   RETURN_IF_ERROR(ReadTime("--idle-timeout", args->idle, Duration::zero(),
                            std::chrono::hours(24 * 100))

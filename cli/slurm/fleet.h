@@ -97,6 +97,10 @@ struct UpArgs {
   std::string slots = "1";
   std::string registry;
   std::string exec;
+  std::string command;  // an unedited program, with what follows about it
+  std::vector<std::string> command_flags;  // --metrics=…, --set=…, in order
+  int gpus_per_slot = 1;
+  bool fresh_process = false;
   std::vector<std::string> labels;
   std::string run_dir = "frostline-runs";
   std::string idle = "10m";

@@ -39,6 +39,7 @@ void AddSlurmCommands(CLI::App& app, Invocation& invocation) {
 namespace {
 
 constexpr int kMostStartedTasks = 10'000;
+constexpr int kMostGpusOfSlot = 64;
 
 std::string CommandLine(const ArraySpec& array) {
   return absl::StrJoin(SubmitWords(array), " ",
@@ -93,6 +94,36 @@ absl::StatusOr<ExitCode> Up(Session& session, UpArgs args) {
   return kExitOk;
 }
 
+// The flags of `frostline worker --command`, which each worker gets as they
+// are.
+void AddCommandOptions(CLI::App* up, UpArgs* args) {
+  up->add_option("--command", args->command,
+                 "Any command as a trainer, unedited")
+      ->type_name("CMD");
+  const auto pass = [up, args](const std::string& flag, const char* help,
+                               const char* type) {
+    up->add_option_function<std::vector<std::string>>(
+          flag,
+          [args, flag](const std::vector<std::string>& values) {
+            for (const std::string& value : values) {
+              args->command_flags.push_back(absl::StrCat(flag, "=", value));
+            }
+          },
+          help)
+        ->type_name(type)
+        ->allow_extra_args(false);
+  };
+  pass("--metrics", "Where its metrics are; repeats", "KIND:WHAT");
+  pass("--rename", "What the study calls a metric; repeats", "OLD=NEW");
+  pass("--config", "A YAML or JSON file; {config} is a copy with --set applied",
+       "FILE");
+  pass("--set", "A value in it; repeats", "PATH={NAME}");
+  up->add_flag_callback(
+      "--in-folder",
+      [args] { args->command_flags.emplace_back("--in-folder"); },
+      "Run it in the trial's own folder");
+}
+
 void AddOptions(CLI::App* up, UpArgs* args) {
   const auto text = [up](const char* flag, std::string* value, const char* help,
                          const char* type) {
@@ -109,6 +140,12 @@ void AddOptions(CLI::App* up, UpArgs* args) {
       ->capture_default_str();
   text("--registry", &args->registry, "The nodes' models and data", "DIR");
   text("--exec", &args->exec, "Another trainer, as `frostline worker`", "CMD");
+  AddCommandOptions(up, args);
+  up->add_option("--gpus-per-slot", args->gpus_per_slot, "GPUs of one trial")
+      ->check(CLI::Range(1, kMostGpusOfSlot))
+      ->capture_default_str();
+  up->add_flag("--fresh-process", args->fresh_process,
+               "Another trainer for each trial");
   up->add_option("--label", args->labels, "What studies may ask for; repeats")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);

@@ -2,6 +2,7 @@
 #include "cli/study_file/study_file.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -17,6 +18,7 @@
 #include "base/nearest.h"
 #include "cli/study_file/yaml_sugar.h"
 #include "cli/term/text_file.h"
+#include "study/freezing.h"
 
 namespace frostline::cli {
 namespace {
@@ -99,11 +101,16 @@ void SortLevels(v1::SearchSpace& space) {
   const auto sort = [](v1::Levels& levels) {
     std::sort(levels.mutable_rates()->begin(), levels.mutable_rates()->end());
   };
+  const auto sort_ranks = [](v1::Ranks& ranks) {
+    std::sort(ranks.mutable_ranks()->begin(), ranks.mutable_ranks()->end());
+  };
   for (v1::ModuleSpace& module : *space.mutable_modules()) {
     if (module.has_levels()) sort(*module.mutable_levels());
+    if (module.has_rank()) sort_ranks(*module.mutable_rank());
   }
   for (v1::Tie& tie : *space.mutable_ties()) {
     if (tie.has_levels()) sort(*tie.mutable_levels());
+    if (tie.has_rank()) sort_ranks(*tie.mutable_rank());
   }
 }
 
@@ -230,9 +237,14 @@ std::int64_t RowsFor(const StarterFacts& facts, std::int64_t length) {
   return std::min(affordable, static_cast<std::int64_t>(left));
 }
 
+// Returns an id as YAML has it: in quotes where the word alone is nothing.
+std::string YamlId(const std::string& id) {
+  return absl::EqualsIgnoreCase(id, "null") ? absl::StrCat("\"", id, "\"") : id;
+}
+
 std::string DataText(const StarterFacts& facts, std::int64_t train_rows) {
-  std::string text =
-      absl::StrCat("data:\n  id: ", facts.data, "\n  task: ", facts.task, "\n");
+  std::string text = absl::StrCat("data:\n  id: ", YamlId(facts.data),
+                                  "\n  task: ", facts.task, "\n");
   if (!facts.has_validation) {
     absl::StrAppendFormat(
         &text, "  validation_share: %.3g           # of the training rows\n",
@@ -252,15 +264,23 @@ StarterStudy WriteStarterStudy(const StarterFacts& facts) {
   study.metric = StarterMetricOf(facts);
   study.max_length = LengthFor(facts);
   study.train_rows = RowsFor(facts, study.max_length);
+  if (!facts.has_validation) {
+    study.held_out_rows = static_cast<std::int64_t>(std::llround(
+        HeldOutShare(facts.rows) * static_cast<double>(facts.rows)));
+  }
   const bool deep = facts.layers >= kDeep;
   study.text = absl::StrCat(
       "# Written by `frostline init`; what each line may say:\n"
       "# docs/reference/study-file.md. More trials and more rows tell more.\n"
       "id: ",
-      facts.id, "\nmodel: {id: ", facts.model, ", layers: ", facts.layers,
-      "}\n", DataText(facts, study.train_rows),
+      YamlId(facts.id), "\nmodel: {id: ", YamlId(facts.model),
+      ", layers: ", facts.layers,
+      facts.has_pooler ? "}\n" : ", no_pooler: true}\n",
+      DataText(facts, study.train_rows),
       study.metric == "rmse" ? "minimize: " : "maximize: ", study.metric,
-      "\nbudget: ", facts.trials, "\nseed: 1\n",
+      "\nbudget: ", facts.trials,
+      "\nseed: 1                         # with one slot the same study "
+      "again\n",
       "sampler: auto                   # what suits this space and budget\n\n",
       "training:\n  epochs: 2\n  batch_size: 32\n  max_length: ",
       study.max_length,
@@ -273,6 +293,32 @@ StarterStudy WriteStarterStudy(const StarterFacts& facts) {
       "\n    \"layer.*\": *rates\n  default: {head_only: ",
       deep ? "1e-4" : "1e-3", "}     # what is new to the task\n");
   return study;
+}
+
+std::string WhatItCanTell(const StarterFacts& facts,
+                          const StarterStudy& study) {
+  const std::int64_t needed = TrialsToTell(facts.layers + 1);
+  std::string text =
+      facts.trials < needed
+          ? absl::StrCat(facts.trials,
+                         " trials find good rates; which modules can stay "
+                         "frozen takes about ",
+                         needed, " (--trials ", needed, ")")
+          : absl::StrCat(facts.trials,
+                         " trials are enough to say which modules can stay "
+                         "frozen");
+  if (study.metric == "accuracy" && study.held_out_rows > 0) {
+    // The normal approximation of a share's 95 % interval.
+    constexpr double kUsual = 0.85;
+    const double points =
+        196.0 * std::sqrt(kUsual * (1.0 - kUsual) /
+                          static_cast<double>(study.held_out_rows));
+    absl::StrAppend(&text, absl::StrFormat("; on %d held-out rows an accuracy "
+                                           "of %.2f is sure to %.0f points",
+                                           study.held_out_rows, kUsual,
+                                           std::max(points, 1.0)));
+  }
+  return text;
 }
 
 }  // namespace frostline::cli

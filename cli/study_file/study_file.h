@@ -59,6 +59,7 @@ struct StarterFacts {
   std::string id;
   std::string model;
   std::int64_t layers = 0;
+  bool has_pooler = true;
   std::int64_t longest_text = 0;  // tokens that the model accepts
   std::string data;
   std::string task;  // "classification", "regression", "tagging", "pair"
@@ -72,9 +73,13 @@ struct StarterFacts {
 struct StarterStudy {
   std::string text;  // the file's text
   std::int64_t train_rows = 0;
+  std::int64_t held_out_rows = 0;  // 0: the data bring their own
   std::int64_t max_length = 0;
   std::string metric;
 };
+
+// Says in a sentence or two what the study's budget and rows can tell.
+std::string WhatItCanTell(const StarterFacts& facts, const StarterStudy& study);
 
 StarterStudy WriteStarterStudy(const StarterFacts& facts);
 

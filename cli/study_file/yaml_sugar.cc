@@ -185,6 +185,7 @@ const std::map<std::string, std::string>& ScalarFields() {
 const std::map<std::string, std::string>& ListFields() {
   static const auto* const kFields =
       new std::map<std::string, std::string>{{"Levels", "rates"},
+                                             {"Ranks", "ranks"},
                                              {"ModuleSpace", "levels"},
                                              {"NumberSpace", "levels"},
                                              {"ParameterSpace", "choices"}};
@@ -292,6 +293,8 @@ YamlPtr MapNode(std::vector<YamlEntry> entries, const YamlMark& mark) {
 YamlPtr LongForm(const YamlPtr& node, const Descriptor& message) {
   const std::string& name = message.name();
   if (node->kind == Kind::kScalar) {
+    // One rank is a list of one.
+    if (name == "Ranks") return Wrap("ranks", ListNode({node}, node->mark));
     const std::string field = FieldOfScalar(message);
     return field.empty() ? node : Wrap(field, node);
   }

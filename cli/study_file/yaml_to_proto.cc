@@ -354,7 +354,8 @@ Result PutEnum(const YamlNode& node, const FieldDescriptor* field,
                 Suggest(node.text, names)};
 }
 
-// Sets an integer. The only lists of integers in the contract are of uint64.
+// Sets an integer. The only lists of integers in the contract are of uint64 and
+// of int32.
 bool PutInteger(const std::string& text, const FieldDescriptor* field,
                 Message* message) {
   const auto* const reflection = message->GetReflection();
@@ -377,7 +378,12 @@ bool PutInteger(const std::string& text, const FieldDescriptor* field,
       *value > std::numeric_limits<std::int32_t>::max()) {
     return false;
   }
-  reflection->SetInt32(message, field, static_cast<std::int32_t>(*value));
+  const auto small = static_cast<std::int32_t>(*value);
+  if (field->is_repeated()) {
+    reflection->AddInt32(message, field, small);
+  } else {
+    reflection->SetInt32(message, field, small);
+  }
   return true;
 }
 

@@ -265,15 +265,21 @@ std::string Table::Render(int max_width) const {
   titles.reserve(columns_.size());
   for (const Column& column : columns_) titles.push_back(column.title);
   std::string head = Line(titles, widths, shown);
-  std::size_t told = 0;  // of what is empty nothing is left out
-  for (std::size_t i = 0; i < columns_.size(); ++i) {
-    const bool is_shown = std::count(shown.begin(), shown.end(), i) > 0;
-    if (is_shown || (!columns_[i].on_demand && !IsEmpty(i))) ++told;
-  }
-  if (shown.size() < told) head += " …";
+  if (!LeftOut(max_width).empty()) head += " …";
   std::string text = FitToWidth(head, max_width) + "\n";
   for (const Row& row : rows_) text += Lines(row, widths, shown, max_width);
   return text + Remarks(max_width);
+}
+
+std::vector<std::string> Table::LeftOut(int max_width) const {
+  const std::vector<std::size_t> shown = Shown(Widths(), max_width);
+  std::vector<std::string> titles;
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    const bool is_shown = std::count(shown.begin(), shown.end(), i) > 0;
+    if (is_shown || columns_[i].on_demand || IsEmpty(i)) continue;
+    titles.push_back(columns_[i].title);
+  }
+  return titles;
 }
 
 std::string Table::Lines(const Row& row, const std::vector<int>& widths,
@@ -352,6 +358,7 @@ SortKey KeyOf(const std::string& exact) {
 
 std::vector<std::string> Table::Names() const {
   std::vector<std::string> names;
+  names.reserve(columns_.size());
   for (const Column& column : columns_) names.push_back(NameOfColumn(column));
   return names;
 }
@@ -375,6 +382,7 @@ std::optional<std::size_t> Table::Find(const std::string& column) const {
 std::vector<std::size_t> Table::Order(std::size_t column,
                                       bool highest_first) const {
   std::vector<SortKey> keys;
+  keys.reserve(rows_.size());
   for (const Row& row : rows_) keys.push_back(KeyOf(row.exact[column]));
   std::vector<std::size_t> order(rows_.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

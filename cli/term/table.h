@@ -97,6 +97,8 @@ class Table {
   // To fit, it first leaves out columns, marked by "…" after the titles, and
   // then cuts texts.
   std::string Render(int max_width = 0) const;
+  // Returns the titles of what Render leaves out although it has cells.
+  std::vector<std::string> LeftOut(int max_width) const;
   // Returns CSV with all columns and without remarks.
   std::string Csv() const;
 

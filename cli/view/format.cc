@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -42,6 +44,35 @@ std::string FormatNumber(double value) {
 
 std::string FormatRate(double rate) {
   return rate == 0.0 ? "frozen" : absl::StrFormat("%.3g", rate);
+}
+
+namespace {
+
+std::string TrainedText(double rate, std::optional<int> rank) {
+  if (!rank.has_value()) return FormatRate(rate);
+  if (*rank == 0 || rate == 0.0) return "none";
+  return absl::StrCat("rank ", *rank, " at ", FormatRate(rate));
+}
+
+template <typename Message>
+std::optional<int> RankOf(const Message& message) {
+  return message.has_rank() ? std::optional<int>(message.rank()) : std::nullopt;
+}
+
+}  // namespace
+
+std::string FormatLevel(const std::string& parameter, double level) {
+  const bool is_rank =
+      parameter == "rank" || absl::StartsWith(parameter, "rank.");
+  return is_rank && level == 0.0 ? "none" : FormatRate(level);
+}
+
+std::string FormatTrained(const v1::ModuleRate& module) {
+  return TrainedText(module.rate(), RankOf(module));
+}
+
+std::string FormatTrained(const v1::PlannedModule& module) {
+  return TrainedText(module.freeze() ? 0.0 : module.rate(), RankOf(module));
 }
 
 std::string FormatCount(std::int64_t count) {
@@ -83,6 +114,7 @@ std::string FormatFlops(double flops) {
 }
 
 std::string FormatSeconds(double seconds) {
+  if (std::isnan(seconds)) return "-";
   if (seconds < 0) return "";
   if (seconds < 9.95) return absl::StrFormat("%.1f s", seconds);
   const auto whole = static_cast<std::int64_t>(std::lround(seconds));

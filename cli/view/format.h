@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <string>
 
+#include "frostline/v1/importance.pb.h"
 #include "frostline/v1/study.pb.h"
 #include "frostline/v1/trial.pb.h"
 #include "frostline/v1/worker.pb.h"
@@ -22,6 +23,14 @@ namespace frostline::cli {
 std::string FormatNumber(double value);
 // Returns a rate; 0 is "frozen".
 std::string FormatRate(double rate);
+
+// Returns a level of a module's parameter: a rate, or of one that is called
+// "rank" or "rank.layer.3" a rank, of which 0 is "none".
+std::string FormatLevel(const std::string& parameter, double level);
+
+// Returns "frozen", "0.001" or, of an adapter, "none", "rank 8 at 0.001".
+std::string FormatTrained(const v1::ModuleRate& module);
+std::string FormatTrained(const v1::PlannedModule& module);
 // Returns "4,260,000,000".
 std::string FormatCount(std::int64_t count);
 // Returns the count of an estimate, or "-" when there is none.
@@ -30,7 +39,7 @@ std::string CountOrDash(double count);
 std::string FormatBytes(std::int64_t bytes);
 // Returns "3.12 TFLOP": three significant digits and a fitting unit.
 std::string FormatFlops(double flops);
-// Returns "0.4 s", "12 s", "3m04s", "2h10m".
+// Returns "0.4 s", "12 s", "3m04s", "2h10m", or "-" for NaN.
 std::string FormatSeconds(double seconds);
 // Returns "2026-11-21 06:07:34Z", or "" when the time is not set.
 std::string FormatTime(const google::protobuf::Timestamp& time);

@@ -46,6 +46,16 @@ int PlacesOf(const v1::Interval& interval) {
   return std::clamp(1 - static_cast<int>(std::floor(std::log10(half))), 0, 12);
 }
 
+// Writes a value that rounds to zero without a sign: "0.000", not "-0.000".
+std::string Rounded(double value, int places) {
+  std::string text = absl::StrFormat("%.*f", places, value);
+  if (text.find_first_of("123456789") == std::string::npos &&
+      absl::StartsWith(text, "-")) {
+    text.erase(0, 1);
+  }
+  return text;
+}
+
 // Breaks `text` into lines of at most `width` columns; a longer word stays
 // whole.
 std::vector<std::string> Lines(const std::string& text, int width) {
@@ -80,8 +90,8 @@ std::string PercentInterval(const v1::Interval& interval) {
 std::string NumberInterval(const v1::Interval& interval) {
   if (std::isnan(interval.lo80()) || std::isnan(interval.hi80())) return "-";
   const int places = PlacesOf(interval);
-  return absl::StrFormat("%.*f – %.*f", places, interval.lo80(), places,
-                         interval.hi80());
+  return absl::StrCat(Rounded(interval.lo80(), places), " – ",
+                      Rounded(interval.hi80(), places));
 }
 
 std::string NumberWithin(const v1::Interval& interval) {
@@ -89,7 +99,7 @@ std::string NumberWithin(const v1::Interval& interval) {
   if (!(interval.hi80() > interval.lo80())) {
     return FormatNumber(interval.value());
   }
-  return absl::StrFormat("%.*f", PlacesOf(interval), interval.value());
+  return Rounded(interval.value(), PlacesOf(interval));
 }
 
 std::string WithInterval(const v1::Interval& interval) {
@@ -107,6 +117,7 @@ std::string Probability(double probability) {
 }
 
 std::string TauText(const v1::Interval& tau) {
+  if (std::isnan(tau.value())) return "-";
   return absl::StrFormat("tau %.2f (80 %%: %.2f – %.2f)", tau.value(),
                          tau.lo80(), tau.hi80());
 }
@@ -328,14 +339,17 @@ std::string StabilityCsv(const v1::GetStabilityReply& reply) {
 std::string PlanCsv(const v1::FreezePlan& plan) {
   Cells titles = {"module", "freeze", "rate"};
   AddIntervalNames("cost_of_freezing", titles);
-  titles.insert(titles.end(), {"reason", "advice", "freeze_probability"});
+  titles.insert(titles.end(),
+                {"reason", "advice", "freeze_probability", "rank"});
   std::string text = CsvLine(titles);
   for (const v1::PlannedModule& module : plan.modules()) {
     Cells cells = {module.module(), YesNo(module.freeze()),
                    CsvNumber(module.rate())};
     AddInterval(module.cost_of_freezing(), cells);
-    cells.insert(cells.end(), {module.reason(), AdviceText(module),
-                               CsvNumber(module.freeze_probability())});
+    cells.insert(cells.end(),
+                 {module.reason(), AdviceText(module),
+                  CsvNumber(module.freeze_probability()),
+                  module.has_rank() ? absl::StrCat(module.rank()) : ""});
     text += CsvLine(cells);
   }
   return text;
@@ -477,7 +491,9 @@ std::string RenderImportance(const v1::ImportanceReport& report,
     const double sure = row.distinguishable() ? row.main().lo80() : 0.0;
     const std::string bar =
         BarWithin(sure * unit, row.main().value() * unit, columns);
-    table.AddRow({row.parameter(), absl::StrCat(row.rank()),
+    // Among modules that are not told from chance there is no order.
+    table.AddRow({row.parameter(),
+                  row.distinguishable() ? absl::StrCat(row.rank()) : "-",
                   Percent(row.main().value()), PercentInterval(row.main()), bar,
                   DirectionText(row)});
   }
@@ -560,9 +576,10 @@ constexpr int kBarColumns = 16;
 constexpr std::size_t kMaxName = 200;
 constexpr int kRankedShown = 5;
 
-std::string ValueText(const google::protobuf::Value& value, bool is_rate) {
+std::string ValueText(const google::protobuf::Value& value, bool is_rate,
+                      const std::string& parameter) {
   if (is_rate && value.kind_case() == google::protobuf::Value::kNumberValue) {
-    return FormatRate(value.number_value());
+    return FormatLevel(parameter, value.number_value());
   }
   return FormatValue(value);
 }
@@ -589,7 +606,7 @@ std::string RenderCurve(const v1::Marginal& marginal, bool is_rate, int width) {
         highest > lowest
             ? (point.expected().value() - lowest) / (highest - lowest)
             : 0.0;
-    table.AddRow({ValueText(point.value(), is_rate),
+    table.AddRow({ValueText(point.value(), is_rate, marginal.parameter()),
                   NumberWithin(point.expected()),
                   NumberInterval(point.expected()),
                   absl::StrCat(point.trials()), Bar(height, kBarColumns),
@@ -629,12 +646,13 @@ std::string RenderPairMarginal(const v1::PairMarginal& table,
   std::vector<Column> titles = {{proto::CleanText(
       absl::StrCat(table.first(), " \\ ", table.second()), kMaxName)}};
   for (const google::protobuf::Value& value : table.second_values()) {
-    titles.push_back({ValueText(value, second_is_rate), Align::kRight});
+    titles.push_back(
+        {ValueText(value, second_is_rate, table.second()), Align::kRight});
   }
   Table rows(std::move(titles));
   for (int i = 0; i < table.first_values_size(); ++i) {
     std::vector<std::string> cells = {
-        ValueText(table.first_values(i), first_is_rate)};
+        ValueText(table.first_values(i), first_is_rate, table.first())};
     for (int j = 0; j < columns; ++j) {
       // In brackets: nobody has tried it.
       const std::string text = FormatNumber(table.expected(i * columns + j));

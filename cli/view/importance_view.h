@@ -31,7 +31,7 @@ std::string NumberWithin(const v1::Interval& interval);
 std::string WithInterval(const v1::Interval& interval);
 // Returns "92 %", "> 99 %", "< 1 %", or "-" for NaN.
 std::string Probability(double probability);
-// Returns "tau 0.96 (80 %: 0.72 – 0.98)".
+// Returns "tau 0.96 (80 %: 0.72 – 0.98)", or "-" for NaN.
 std::string TauText(const v1::Interval& tau);
 
 // Returns a bar that fills `share` (0 … 1) of `columns`, in steps of an eighth.

@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "base/error.h"
 #include "base/nearest.h"
 #include "cli/term/terminal.h"
@@ -207,6 +208,19 @@ absl::StatusOr<std::string> ListText(Format format, const Message& list) {
   return lines;
 }
 
+// Returns the table as it fits the terminal, and below it what did not.
+std::string NarrowText(const Terminal& terminal, const Table& table) {
+  const std::vector<std::string> out = table.LeftOut(terminal.width);
+  std::string text = table.Render(terminal.width);
+  if (out.empty()) return text;
+  return absl::StrCat(
+      text, WrapText(absl::StrCat("too wide for this terminal: ",
+                                  absl::StrJoin(out, ", "),
+                                  "; --format wide shows all columns, "
+                                  "--columns those that are named"),
+                     terminal.width));
+}
+
 // Returns a table of the requested rows and columns; a wide one is not cut.
 absl::StatusOr<std::string> TableText(const Terminal& terminal,
                                       const Output& output, const Table& table,
@@ -219,7 +233,7 @@ absl::StatusOr<std::string> TableText(const Terminal& terminal,
   }
   if (output.format == Format::kCsv) return all.Csv();
   const bool wide = output.format == Format::kWide;
-  return table.Render(wide ? 0 : terminal.width);
+  return wide ? table.Render() : NarrowText(terminal, table);
 }
 
 absl::Status CheckColumns(const Output& output) {
@@ -325,7 +339,7 @@ absl::StatusOr<ExitCode> PrintList(const Terminal& terminal,
   if (!is_table) {
     ASSIGN_OR_RETURN(text, ListText(output.format, *WithItems(list, rows)));
   } else if (narrow) {
-    text = all.Render(terminal.width);
+    text = NarrowText(terminal, all);
   } else {
     // A copy of many rows takes its time, and is made where rows are chosen.
     std::optional<Table> some;

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 #include <set>
+#include <tuple>
 #include <vector>
 
 #include "absl/strings/ascii.h"
@@ -14,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "cli/term/table.h"
 #include "cli/view/format.h"
 #include "cli/view/importance_view.h"
@@ -341,8 +344,7 @@ std::string ModulesTable(const v1::FreezePlan& plan, int width) {
                {"FREEZING SAFE", Align::kRight},
                {"COST OF FREEZING, 80 %"}});
   for (const v1::PlannedModule& module : plan.modules()) {
-    table.AddRow({module.module(), AdviceText(module),
-                  FormatRate(module.freeze() ? 0.0 : module.rate()),
+    table.AddRow({module.module(), AdviceText(module), FormatTrained(module),
                   Probability(module.freeze_probability()),
                   WithInterval(module.cost_of_freezing())});
   }
@@ -383,6 +385,7 @@ std::string RenderFreezePlanInShort(const v1::FreezePlan& plan, int width) {
     v1::ModuleRate* const rate = rates.Add();
     rate->set_module(module.module());
     rate->set_rate(module.freeze() ? 0.0 : module.rate());
+    if (module.has_rank()) rate->set_rank(module.rank());
   }
   const bool is_trial = plan.differs_in() == 0 && !plan.nearest_trial().empty();
   std::string score =
@@ -480,24 +483,42 @@ std::string LessFirst(const v1::PlanVerification& verification) {
                           verification.rivals(0).name(), kMaxVerifiedName)));
 }
 
-std::string RivalsTable(const v1::PlanVerification& verification, int width) {
+// `short_of_room` writes intervals tight and leaves out what tells nothing:
+// RUNS where all have as many, which the line above says, and ROWS where none
+// has any.
+Table TableOfRivals(const v1::PlanVerification& verification,
+                    bool short_of_room) {
+  std::set<std::int64_t> runs;
+  bool has_rows = false;
+  for (const v1::VerifiedRival& rival : verification.rivals()) {
+    runs.insert(ResultsOf(rival));
+    has_rows = has_rows || !std::isnan(rival.row_noise());
+  }
   Table table({{"RIVAL"},
                {"PREDICTED, 80 %"},
                {"SEEN", Align::kRight},
-               {"RUNS", Align::kRight},
+               {"RUNS", Align::kRight, 0, short_of_room && runs.size() == 1},
                {LessFirst(verification), Align::kRight},
                {"SEEDS ", Align::kRight},
-               {"ROWS ", Align::kRight},
+               {"ROWS ", Align::kRight, 0, short_of_room && !has_rows},
                {"p", Align::kRight, 1}});
   for (const v1::VerifiedRival& rival : verification.rivals()) {
-    table.AddRow({rival.name(), WithInterval(rival.predicted()),
-                  SeenText(rival), absl::StrCat(ResultsOf(rival)),
+    std::string predicted = WithInterval(rival.predicted());
+    if (short_of_room) absl::StrReplaceAll({{" – ", "–"}}, &predicted);
+    table.AddRow({rival.name(), predicted, SeenText(rival),
+                  absl::StrCat(ResultsOf(rival)),
                   VerifiedSigned(rival.difference().value()),
                   NoiseText(rival.seed_noise(), rival.exceeds_seeds()),
                   NoiseText(rival.row_noise(), rival.exceeds_rows()),
                   VerifiedPText(rival.adjusted_p())});
   }
-  return table.Render(width);
+  return table;
+}
+
+std::string RivalsTable(const v1::PlanVerification& verification, int width) {
+  const Table whole = TableOfRivals(verification, /*short_of_room=*/false);
+  if (whole.LeftOut(width).empty()) return whole.Render(width);
+  return TableOfRivals(verification, /*short_of_room=*/true).Render(width);
 }
 
 }  // namespace
@@ -545,13 +566,17 @@ std::string VerificationCsv(const v1::PlanVerification& verification) {
 
 std::string RatesInShort(
     const google::protobuf::RepeatedPtrField<v1::ModuleRate>& rates) {
-  std::map<double, std::vector<std::string>, std::greater<>> modules;
+  // By rate, then by rank.
+  using Key = std::tuple<double, int, std::string>;
+  std::map<Key, std::vector<std::string>, std::greater<>> modules;
   for (const v1::ModuleRate& rate : rates) {
-    modules[rate.rate()].push_back(rate.module());
+    modules[{rate.rate(), rate.rank(), FormatTrained(rate)}].push_back(
+        rate.module());
   }
   std::vector<std::string> parts;
-  for (const auto& [rate, names] : modules) {
-    parts.push_back(absl::StrCat(FormatRate(rate), " ", ModuleList(names)));
+  parts.reserve(modules.size());
+  for (const auto& [key, names] : modules) {
+    parts.push_back(absl::StrCat(std::get<2>(key), " ", ModuleList(names)));
   }
   return absl::StrJoin(parts, "; ");
 }

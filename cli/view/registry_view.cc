@@ -86,6 +86,7 @@ ClassFacts ClassFactsOf(const registry::DataFacts& facts) {
 
 std::string WhatOf(const trainer::DatasetEntry& set) {
   std::vector<std::string> splits;
+  splits.reserve(set.splits.size());
   for (const auto& [name, split] : set.splits) splits.push_back(name);
   return absl::StrCat(registry::NameOf(registry::TaskOfSet(set)), "; ",
                       absl::StrJoin(splits, ", "));
@@ -390,10 +391,16 @@ std::string SizesText(const v1::StudySpec& spec,
                       const std::vector<std::int64_t>& depths,
                       const std::optional<registry::BoundaryNeeds>& needs) {
   if (!needs.has_value()) {
+    const std::string model = proto::CleanText(spec.model().id(), 100);
+    const std::string data = proto::CleanText(spec.data().id(), 100);
+    if (model.empty() || data.empty()) {
+      return absl::StrCat(
+          "how large they are is not known here: the study names no ",
+          model.empty() ? "model" : "data", " of a registry");
+    }
     return absl::StrCat(
         "how large they are is not known here: no registry was found that has ",
-        proto::CleanText(spec.model().id(), 100), " and ",
-        proto::CleanText(spec.data().id(), 100), " (--registry DIR)");
+        model, " and ", data, " (--registry DIR)");
   }
   std::int64_t bytes = 0;
   for (const std::int64_t depth : depths) bytes += needs->BytesAt(depth);

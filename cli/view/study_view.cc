@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -35,6 +34,9 @@ void Add(const std::string& name, const std::string& values, Kinds& kinds) {
 
 std::string TextOf(const v1::Levels& levels) {
   return absl::StrJoin(levels.rates(), ", ");
+}
+std::string TextOf(const v1::Ranks& ranks) {
+  return absl::StrCat("rank ", absl::StrJoin(ranks.ranks(), ", "));
 }
 std::string TextOf(const v1::LogUniform& range) {
   return absl::StrCat(range.freeze() ? "0, or " : "", range.lo(), " to ",
@@ -74,16 +76,23 @@ std::string ModuleNameOf(const std::string& selector, int layers) {
 
 void AddModules(const v1::StudySpec& spec, Kinds& kinds) {
   for (const v1::ModuleSpace& module : spec.space().modules()) {
-    const std::string values = module.has_levels() ? TextOf(module.levels())
-                               : module.has_log_uniform()
-                                   ? TextOf(module.log_uniform())
-                                   : Always(module.fixed());
+    std::string values = module.has_levels() ? TextOf(module.levels())
+                         : module.has_log_uniform()
+                             ? TextOf(module.log_uniform())
+                         : module.has_fixed() ? Always(module.fixed())
+                                              : "";
+    if (module.has_rank()) {
+      values = absl::StrCat(TextOf(module.rank()), values.empty() ? "" : "; ",
+                            values);
+    }
     Add(ModuleNameOf(module.select(), spec.model().layers()), values, kinds);
   }
   for (const v1::Tie& tie : spec.space().ties()) {
     Add(absl::StrCat(tie.name(), " (", absl::StrJoin(tie.modules(), " "),
                      " together)"),
-        tie.has_levels() ? TextOf(tie.levels()) : TextOf(tie.log_uniform()),
+        tie.has_levels() ? TextOf(tie.levels())
+        : tie.has_rank() ? TextOf(tie.rank())
+                         : TextOf(tie.log_uniform()),
         kinds);
   }
 }
@@ -230,9 +239,9 @@ std::string PrecisionText(const v1::Study& study) {
 }
 
 std::string SamplerText(const v1::Study& study) {
-  const std::string name = study.spec().sampler().name().empty()
-                               ? "tpe"
-                               : study.spec().sampler().name();
+  std::string name = study.spec().sampler().name().empty()
+                         ? "tpe"
+                         : study.spec().sampler().name();
   const std::string& resolved = study.resolved_sampler();
   if (resolved.empty() || resolved == name) return name;
   return absl::StrCat(name, " (", resolved, ")");
@@ -301,7 +310,14 @@ std::string ProgressText(const v1::Study& study) {
   return text;
 }
 
-Table StudyTable(const std::vector<v1::Study>& studies, bool wide) {
+Cell BestCell(const v1::Trial& best, const v1::StudySpec& spec) {
+  Cell cell{ObjectiveText(best, spec)};
+  if (best.values_size() == 1) cell.exact = CsvNumber(best.values(0));
+  return cell;
+}
+
+Table StudyTable(const std::vector<v1::Study>& studies,
+                 const std::map<std::string, Cell>& best, bool wide) {
   const bool any_outside = std::any_of(
       studies.begin(), studies.end(),
       [](const v1::Study& study) { return OutsideBudget(study.counts()) > 0; });
@@ -313,6 +329,7 @@ Table StudyTable(const std::vector<v1::Study>& studies, bool wide) {
                                 /*on_demand=*/!any_outside},
                                {"RUNNING", Align::kRight, 1},
                                {"FAILED", Align::kRight, 1},
+                               {"BEST", Align::kLeft, 1},
                                {"BEST TRIAL", Align::kRight, 2},
                                {"CREATED", Align::kLeft, 3}});
   if (wide) {
@@ -329,25 +346,29 @@ Table StudyTable(const std::vector<v1::Study>& studies, bool wide) {
   Table table(columns);
   for (const v1::Study& study : studies) {
     const v1::StudySettings& settings = study.settings();
-    std::vector<std::string> cells = {
-        LastPart(study.name()),
-        NameOf(study.state()),
-        absl::StrCat(study.counts().budget_used()),
-        absl::StrCat(settings.budget().trials()),
-        absl::StrCat(OutsideBudget(study.counts())),
-        absl::StrCat(study.counts().running()),
-        absl::StrCat(study.counts().failed()),
-        BestText(study),
-        FormatTime(study.create_time())};
+    const auto score = best.find(study.name());
+    std::vector<Cell> cells = {{LastPart(study.name())},
+                               {NameOf(study.state())},
+                               {absl::StrCat(study.counts().budget_used())},
+                               {absl::StrCat(settings.budget().trials())},
+                               {absl::StrCat(OutsideBudget(study.counts()))},
+                               {absl::StrCat(study.counts().running())},
+                               {absl::StrCat(study.counts().failed())},
+                               score == best.end() ? Cell() : score->second,
+                               {BestText(study)},
+                               {FormatTime(study.create_time())}};
     if (wide) {
-      cells.insert(
-          cells.end(),
-          {study.owner(), FormatLabels(settings.labels()),
-           absl::StrCat(settings.priority()), ObjectivesText(study.spec()),
-           study.spec().model().id(), study.spec().data().id(),
-           SamplerText(study), study.state_reason(), settings.notes()});
+      cells.insert(cells.end(), {{study.owner()},
+                                 {FormatLabels(settings.labels())},
+                                 {absl::StrCat(settings.priority())},
+                                 {ObjectivesText(study.spec())},
+                                 {study.spec().model().id()},
+                                 {study.spec().data().id()},
+                                 {SamplerText(study)},
+                                 {study.state_reason()},
+                                 {settings.notes()}});
     }
-    table.AddRow(std::move(cells));
+    table.AddCells(std::move(cells));
   }
   return table;
 }
@@ -401,8 +422,9 @@ std::vector<std::string> UnnamedModules(const v1::CreateStudyReply& reply) {
   const v1::SearchSpace& space = reply.study().spec().space();
   if (space.has_default_() || space.has_layerwise_decay()) return names;
   for (const v1::ResolvedModule& module : reply.modules()) {
-    const bool is_frozen =
-        module.parameter().empty() && module.fixed_rate() == 0.0;
+    const bool is_frozen = module.parameter().empty() &&
+                           module.rank_parameter().empty() &&
+                           module.fixed_rate() == 0.0;
     const bool is_named =
         std::any_of(space.modules().begin(), space.modules().end(),
                     [&](const v1::ModuleSpace& of) {
@@ -418,8 +440,14 @@ std::vector<std::string> UnnamedModules(const v1::CreateStudyReply& reply) {
 std::string RenderPlan(const v1::CreateStudyReply& reply, int width) {
   Table table({{"MODULE"}, {"PARAMETER"}, {"RATES"}});
   for (const v1::ResolvedModule& module : reply.modules()) {
-    const bool fixed = module.parameter().empty();
-    table.AddRow({module.module(), fixed ? "(fixed)" : module.parameter(),
+    std::vector<std::string> parameters;
+    for (const std::string& name :
+         {module.rank_parameter(), module.parameter()}) {
+      if (!name.empty()) parameters.push_back(name);
+    }
+    const bool fixed = parameters.empty();
+    table.AddRow({module.module(),
+                  fixed ? "(fixed)" : absl::StrJoin(parameters, ", "),
                   fixed ? FormatRate(module.fixed_rate()) : module.domain()});
   }
   std::string text = table.empty() ? "" : table.Render(width);
@@ -455,7 +483,7 @@ std::string RenderPlanInShort(const v1::CreateStudyReply& reply) {
   std::vector<std::pair<std::string, std::vector<std::string>>> kinds;
   for (const v1::ResolvedModule& module : reply.modules()) {
     const std::string kind =
-        module.parameter().empty()
+        module.parameter().empty() && module.rank_parameter().empty()
             ? absl::StrCat("always ", FormatRate(module.fixed_rate()))
             : module.domain();
     if (kinds.empty() || kinds.back().first != kind)

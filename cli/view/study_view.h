@@ -7,6 +7,7 @@
 #include <google/protobuf/message.h>
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,9 +34,14 @@ MetricRange ClaimedRange(const v1::Objective& objective);
 std::string OutOfRangeText(const v1::StudySpec& spec,
                            const v1::ImportedTrial& trial);
 
-// Returns the table of studies. `wide` adds owners and labels, and more columns
+// The result of a study's best trial: "accuracy 0.884", and for programs 0.884.
+Cell BestCell(const v1::Trial& best, const v1::StudySpec& spec);
+
+// Returns the table of studies. `best` has the best cells of those that are
+// known, by the study's name. `wide` adds owners and labels, and more columns
 // on demand.
-Table StudyTable(const std::vector<v1::Study>& studies, bool wide);
+Table StudyTable(const std::vector<v1::Study>& studies,
+                 const std::map<std::string, Cell>& best, bool wide);
 
 // Returns a study as text. `best` is the first of study.best_trials in the FULL
 // view.

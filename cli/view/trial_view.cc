@@ -59,7 +59,12 @@ std::vector<std::string> ParameterNames(const v1::StudySpec& spec) {
   if (IsSearched(space.layerwise_decay().decay())) names.emplace_back("decay");
   const ModelShape shape = ShapeOf(spec);
   for (const v1::ModuleSpace& one : space.modules()) {
-    if (one.domain_case() == v1::ModuleSpace::kFixed) continue;
+    if (one.has_rank()) {
+      std::vector<std::string> modules;
+      AddSelected(shape, one.select(), modules);
+      for (const std::string& each : modules) names.push_back("rank." + each);
+    }
+    if (!one.has_levels() && !one.has_log_uniform()) continue;
     AddSelected(shape, one.select(), names);
   }
   for (const v1::Tie& tie : space.ties()) names.push_back(tie.name());
@@ -329,7 +334,8 @@ void AddRates(const Trials& trials, const v1::StudySpec& spec,
                        [module](const v1::Trial& trial) {
                          for (const v1::ModuleRate& one : trial.rates()) {
                            if (one.module() == module) {
-                             return RateCell(one.rate());
+                             return Cell{FormatTrained(one),
+                                         CsvNumber(one.rate())};
                            }
                          }
                          return Cell();
@@ -491,13 +497,60 @@ std::string RenderFront(const std::vector<v1::Trial>& trials,
 std::string RenderRates(const v1::Trial& trial) {
   Table table({{"MODULE"}, {"RATE", Align::kRight}, {""}});
   for (const v1::ModuleRate& rate : trial.rates()) {
-    table.AddRow({rate.module(), FormatRate(rate.rate()),
-                  rate.rate() == 0.0 ? "*" : ""});
+    table.AddRow(
+        {rate.module(), FormatTrained(rate), rate.rate() == 0.0 ? "*" : ""});
   }
   const bool any_frozen = std::any_of(
       trial.rates().begin(), trial.rates().end(),
       [](const v1::ModuleRate& rate) { return rate.rate() == 0.0; });
   return absl::StrCat(table.Render(), any_frozen ? "(* frozen)\n" : "");
+}
+
+namespace {
+
+// Returns a share as a percentage, or "" for none.
+Cell ShareCell(double share) {
+  if (share == 0.0) return {};
+  return {share < 1e-6 ? "a bit" : FormatNumber(100.0 * share) + " %",
+          CsvNumber(share)};
+}
+
+Cell MemoryCell(std::int64_t bytes) {
+  if (bytes == 0) return {};
+  return {FormatBytes(bytes), absl::StrCat(bytes)};
+}
+
+}  // namespace
+
+Table AuditTable(const v1::Trial& trial) {
+  Table table({{"MODULE"},
+               {"RATE", Align::kRight},
+               {"MOVED", Align::kRight},
+               {"COULD MOVE", Align::kRight, 2},
+               {"GRADIENT", Align::kLeft, 3},
+               {"WEIGHTS", Align::kRight, 4},
+               {"GRADIENTS", Align::kRight, 6},
+               {"MOMENTS", Align::kRight, 5},
+               {"ACTIVATIONS", Align::kRight, 4}});
+  for (const v1::ModuleAudit& row : trial.usage().audit()) {
+    table.AddCells(
+        {{row.module()},
+         row.rate() == 0.0 ? Cell{"frozen", "0"} : RateCell(row.rate()),
+         ShareCell(row.moved()),
+         ShareCell(row.could_move()),
+         {row.had_gradient() ? "yes" : "no"},
+         MemoryCell(row.weight_bytes()),
+         MemoryCell(row.gradient_bytes()),
+         MemoryCell(row.moment_bytes()),
+         MemoryCell(row.activation_bytes())});
+    if (row.rate() > 0.0 && row.moved() == 0.0) {
+      table.Remark(absl::StrCat("did not move: it ", row.had_gradient()
+                                                         ? "had gradients"
+                                                         : "never had a "
+                                                           "gradient"));
+    }
+  }
+  return table;
 }
 
 std::string RenderTrial(const v1::Trial& trial, const v1::StudySpec& spec) {
@@ -533,6 +586,9 @@ std::string RenderTrial(const v1::Trial& trial, const v1::StudySpec& spec) {
   text += "\n" + parameters.Render();
   if (trial.rates_size() > 0) {
     absl::StrAppend(&text, "\n", RenderRates(trial));
+  }
+  if (trial.usage().audit_size() > 0) {
+    absl::StrAppend(&text, "\n", AuditTable(trial).Render());
   }
   return absl::StrCat(text, MetricsText(trial), AttemptsText(trial));
 }

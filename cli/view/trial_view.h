@@ -69,6 +69,10 @@ std::string RenderFront(const std::vector<v1::Trial>& trials,
 // Returns a trial as text. Needs the FULL view.
 std::string RenderTrial(const v1::Trial& trial, const v1::StudySpec& spec);
 
+// Returns what training did to each module: how far it moved beside what its
+// rate could move it, and its memory. Needs the FULL view.
+Table AuditTable(const v1::Trial& trial);
+
 // Returns a line for each module and marks frozen ones.
 std::string RenderRates(const v1::Trial& trial);
 

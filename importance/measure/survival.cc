@@ -67,13 +67,17 @@ std::vector<double> CutsOf(std::vector<double> values, bool is_choice) {
 }
 
 // Fills in who failed and who ran; the bad side is where more fail.
-void CountSides(const std::vector<double>& seen, std::size_t ran,
+void CountSides(const std::vector<double>& seen, const Selection& selection,
                 SurvivalSplit& split) {
+  const std::size_t ran = selection.points.size();
   SideOfSplit at, beside;
   for (std::size_t i = 0; i < seen.size(); ++i) {
     if (IsAbsent(seen[i])) continue;
     SideOfSplit& side = IsAtSplit(split, seen[i]) ? at : beside;
     ++(i < ran ? side.ran : side.failed);
+    if (i >= ran && selection.diverged[i - ran]->out_of_memory) {
+      ++side.out_of_memory;
+    }
   }
   split.fails_at = ShareFailed(at) >= ShareFailed(beside);
   split.bad = split.fails_at ? at : beside;
@@ -93,13 +97,21 @@ std::string SayOutcome(const SideOfSplit& side, const std::string& name) {
   return absl::StrCat(side.failed, " of ", side.trials(), " ", name);
 }
 
+// " ran out of memory", or what else it was, too.
+std::string SayCause(const SideOfSplit& bad) {
+  if (bad.out_of_memory == 0) return " could not be trained";
+  if (bad.out_of_memory == bad.failed) return " ran out of memory";
+  return absl::StrCat(" could not be trained (", bad.out_of_memory,
+                      " ran out of memory)");
+}
+
 void Say(const Parameter& parameter, SurvivalSplit& split) {
   auto [at, beside] = NamesOfSides(parameter, split);
   if (!split.fails_at) std::swap(at, beside);
   split.sentence = absl::StrCat(
       parameter.name,
       " decides whether a run survives: ", SayOutcome(split.bad, at),
-      " could not be trained, and ", SayOutcome(split.good, beside));
+      SayCause(split.bad), ", and ", SayOutcome(split.good, beside));
 }
 
 }  // namespace
@@ -141,7 +153,7 @@ std::optional<SurvivalSplit> FindSurvivalSplit(const Space& space,
       split.is_choice = is_choice;
       split.value = cut;
       split.of_freezing = has_frozen && cut == cuts.front();
-      CountSides(seen, selection.points.size(), split);
+      CountSides(seen, selection, split);
       // Of two choices the bad one is named.
       if (is_choice && values.size() == 2 && !split.fails_at) continue;
       const double chance = ChanceOfSplit(split.bad, split.good);

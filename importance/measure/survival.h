@@ -24,6 +24,7 @@ namespace frostline::importance {
 // Trials on one side of a split.
 struct SideOfSplit {
   std::int64_t failed = 0;
+  std::int64_t out_of_memory = 0;  // of those that failed
   std::int64_t ran = 0;
   std::int64_t trials() const { return failed + ran; }
   // The chance that a run survives: the mean of its posterior, with a flat

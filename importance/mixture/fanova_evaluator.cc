@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <utility>
@@ -357,29 +358,46 @@ absl::StatusOr<Report> Evaluated(const Space& space, const Selection& selection,
     effect_axes.push_back(std::move(both.effect));
     axes.push_back(std::move(both.fine));
   }
-  const LevelEffects model(std::move(effect_axes), data.targets, options.stop);
-  RETURN_IF_ERROR(CheckStop(options.stop));
-  const Mixture mixture = with_others
-                              ? FitMixture(data, model,
-                                           {options.trees, options.seed,
-                                            options.threads, options.stop})
-                              : LevelsAlone(model);
-  RETURN_IF_ERROR(CheckStop(options.stop));
   const std::vector<LayerGroup> groups = LayerGroups(space);
   std::vector<std::vector<int>> members;
   members.reserve(groups.size());
   for (const LayerGroup& group : groups) members.push_back(group.parameters);
-  RETURN_IF_ERROR(CheckSubsetWork(options.subsets, WorkOfOne(data, mixture)));
-  const MixtureModel shares(model, axes, mixture, members, options.seed,
-                            options.subsets, options.threads, options.stop);
-  RETURN_IF_ERROR(CheckStop(options.stop));
+  const std::vector<FinePoint> hopeless =
+      HopelessPoints(selection.diverged, data.axes, axes);
   const bool intervals = options.bootstraps > 0;
-  const SurrogatePart part =
-      with_others ? MakeSurrogatePart(
-                        space, model, mixture, shares, members, data.targets,
-                        HopelessPoints(selection.diverged, data.axes, axes),
-                        {options.seed, intervals, options.stop})
-                  : SurrogatePart{};
+  // Neither needs the other before both are weighed. The process comes first,
+  // since it takes longer.
+  std::optional<FittedProcess> process;
+  std::optional<LevelEffects> levels;
+  Mixture mixture;
+  std::optional<MixtureModel> fitted;
+  absl::Status is_too_much;
+  ParallelFor(options.threads, 2, [&](std::size_t which) {
+    if (which == 0) {
+      if (!with_others) return;
+      process =
+          FitProcess(space, effect_axes, axes, data.targets, hopeless,
+                     {options.seed, intervals, options.stop, options.threads});
+      return;
+    }
+    levels.emplace(effect_axes, data.targets, options.stop);
+    if (options.stop.stop_requested()) return;
+    mixture = with_others ? FitMixture(data, *levels,
+                                       {options.trees, options.seed,
+                                        options.threads, options.stop})
+                          : LevelsAlone(*levels);
+    if (options.stop.stop_requested()) return;
+    is_too_much = CheckSubsetWork(options.subsets, WorkOfOne(data, mixture));
+    if (!is_too_much.ok()) return;
+    fitted.emplace(*levels, axes, mixture, members, options.seed,
+                   options.subsets, options.threads, options.stop);
+  });
+  RETURN_IF_ERROR(CheckStop(options.stop));
+  RETURN_IF_ERROR(is_too_much);
+  const LevelEffects& model = *levels;
+  const MixtureModel& shares = *fitted;
+  const SurrogatePart part = MakeSurrogatePart(process, model, mixture, shares,
+                                               members, data.targets, hopeless);
   RETURN_IF_ERROR(CheckStop(options.stop));
   ASSIGN_OR_RETURN(Report report,
                    MakeMixtureReport(

@@ -10,8 +10,7 @@
 #include <utility>
 
 #include "importance/cells.h"
-#include "surrogate/saturation.h"
-#include "surrogate/surrogate.h"
+#include "importance/effects/grouped_ridge.h"
 
 namespace frostline::importance {
 namespace {
@@ -191,13 +190,14 @@ double ProcessShares::HigherPart(std::vector<int> set, bool own) const {
   return all3 > 0.0 ? e3 / all3 : 0.0;
 }
 
-surrogate::Rows BelievedRowsOf(const Space& space, const LevelEffects& model,
+surrogate::Rows BelievedRowsOf(const Space& space,
+                               const std::vector<EffectAxis>& axes,
                                const std::vector<double>& targets) {
   surrogate::Rows rows;
   rows.values = targets;
   rows.cells.resize(targets.size());
-  for (std::size_t i = 0; i < model.axes().size(); ++i) {
-    AddSurrogateAxis(space.parameters()[i].domain, model.axes()[i], rows);
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    AddSurrogateAxis(space.parameters()[i].domain, axes[i], rows);
   }
   return rows;
 }
@@ -232,11 +232,10 @@ struct Missed {
   std::vector<double> mixture;
 };
 
-Missed WhatIsMissed(const surrogate::Surrogate& process,
-                    const surrogate::Saturation& saturation,
-                    const Mixture& mixture, const MixtureModel& shares,
+Missed WhatIsMissed(const FittedProcess& process, const Mixture& mixture,
+                    const MixtureModel& shares,
                     const std::vector<FinePoint>& hopeless,
-                    std::vector<double> targets, const std::stop_token& stop) {
+                    std::vector<double> targets) {
   const double mean = std::accumulate(targets.begin(), targets.end(), 0.0) /
                       static_cast<double>(targets.size());
   const double worst = *std::max_element(targets.begin(), targets.end());
@@ -247,11 +246,11 @@ Missed WhatIsMissed(const surrogate::Surrogate& process,
     missed.mixture.push_back(worst - shares.Predict(point, mean));
   }
   missed.process.reserve(targets.size());
-  const std::vector<surrogate::Belief> left_out = process.LeftOut(stop);
   for (std::size_t row = 0; row < targets.size(); ++row) {
+    const surrogate::Belief& without = process.left_out[row];
     missed.process.push_back(
         targets[row] -
-        saturation.MeanBack(left_out[row].mean, left_out[row].variance));
+        process.saturation.MeanBack(without.mean, without.variance));
   }
   return missed;
 }
@@ -361,49 +360,66 @@ DrawnShares Blend(DrawnShares first, const DrawnShares& second, double weight) {
   return first;
 }
 
-SurrogatePart MakeSurrogatePart(const Space& space, const LevelEffects& model,
+std::optional<FittedProcess> FitProcess(const Space& space,
+                                        const std::vector<EffectAxis>& axes,
+                                        const std::vector<FineAxis>& fine,
+                                        const std::vector<double>& targets,
+                                        const std::vector<FinePoint>& hopeless,
+                                        const SurrogatePartOptions& options) {
+  if (axes.size() > kMaxSurrogateAxes ||
+      !(GroupedRidge(targets).target_variance() > 0.0)) {
+    return std::nullopt;
+  }
+  surrogate::Rows rows = BelievedRowsOf(space, axes, targets);
+  // One point alone teaches nothing but its noise.
+  if (std::equal(rows.cells.begin() + 1, rows.cells.end(),
+                 rows.cells.begin())) {
+    return std::nullopt;
+  }
+  const std::stop_token& stop = options.stop;
+  FittedProcess fitted{.saturation =
+                           surrogate::FindSaturation(rows, {.stop = stop})};
+  if (stop.stop_requested()) return std::nullopt;
+  for (double& value : rows.values) value = fitted.saturation.Forward(value);
+  surrogate::AddHopeless(BelievedCellsOf(hopeless, fine), rows);
+  const surrogate::Surrogate process(std::move(rows),
+                                     {.seed = options.seed, .stop = stop});
+  if (stop.stop_requested()) return std::nullopt;
+  fitted.noise_variance = process.noise_variance();
+  fitted.left_out =
+      process.LeftOut(stop, [&options](std::size_t count, const auto& body) {
+        ParallelFor(options.threads, count, body, options.stop);
+      });
+  if (stop.stop_requested()) return std::nullopt;
+  if (options.intervals) {
+    fitted.influence = std::make_shared<const surrogate::Influence>(process);
+  }
+  fitted.draws = process.DrawEffects(
+      options.intervals ? kEffectDraws : kEffectDrawsWithoutIntervals,
+      options.seed, /*saturates=*/true, stop);
+  if (stop.stop_requested()) return std::nullopt;
+  return fitted;
+}
+
+SurrogatePart MakeSurrogatePart(const std::optional<FittedProcess>& process,
+                                const LevelEffects& model,
                                 const Mixture& mixture,
                                 const MixtureModel& shares,
                                 const std::vector<std::vector<int>>& groups,
                                 const std::vector<double>& targets,
-                                const std::vector<FinePoint>& hopeless,
-                                const SurrogatePartOptions& options) {
+                                const std::vector<FinePoint>& hopeless) {
   SurrogatePart part;
   part.r2 = mixture.r2;
-  if (model.axes().size() > kMaxSurrogateAxes ||
-      !(model.ridge().target_variance() > 0.0)) {
-    return part;
-  }
-  surrogate::Rows rows = BelievedRowsOf(space, model, targets);
-  // One point alone teaches nothing but its noise.
-  if (std::equal(rows.cells.begin() + 1, rows.cells.end(),
-                 rows.cells.begin())) {
-    return part;
-  }
-  const surrogate::Saturation saturation =
-      surrogate::FindSaturation(rows, {.stop = options.stop});
-  if (options.stop.stop_requested()) return part;
-  for (double& value : rows.values) value = saturation.Forward(value);
-  surrogate::AddHopeless(BelievedCellsOf(hopeless, shares.axes()), rows);
-  const surrogate::Surrogate process(
-      std::move(rows), {.seed = options.seed, .stop = options.stop});
-  if (options.stop.stop_requested()) return part;
-  const Missed missed = WhatIsMissed(process, saturation, mixture, shares,
-                                     hopeless, targets, options.stop);
-  if (options.stop.stop_requested()) return part;
+  if (!process.has_value()) return part;
   const double variance = model.ridge().target_variance();
-  WeighPart(missed, targets, variance, part);
-  if (options.intervals) {
-    part.influence = std::make_shared<const surrogate::Influence>(process);
-  }
-  part.noise_share = std::clamp(
-      process.noise_variance() * saturation.SquareSlope(targets) / variance,
-      0.0, 1.0);
-  const surrogate::EffectDraws draws = process.DrawEffects(
-      options.intervals ? kEffectDraws : kEffectDrawsWithoutIntervals,
-      options.seed, /*saturates=*/true, options.stop);
-  if (options.stop.stop_requested()) return part;
-  DescribePart(draws, model, shares, groups, part);
+  WeighPart(WhatIsMissed(*process, mixture, shares, hopeless, targets), targets,
+            variance, part);
+  part.influence = process->influence;
+  part.noise_share =
+      std::clamp(process->noise_variance *
+                     process->saturation.SquareSlope(targets) / variance,
+                 0.0, 1.0);
+  DescribePart(process->draws, model, shares, groups, part);
   return part;
 }
 

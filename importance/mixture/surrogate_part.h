@@ -21,6 +21,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <utility>
 #include <vector>
@@ -33,6 +34,8 @@
 #include "importance/mixture/subsets.h"
 #include "study/space.h"
 #include "surrogate/influence.h"
+#include "surrogate/saturation.h"
+#include "surrogate/surrogate.h"
 
 namespace frostline::importance {
 
@@ -77,19 +80,39 @@ struct SurrogatePartOptions {
   std::uint64_t seed = 0;
   bool intervals = true;
   std::stop_token stop = {};
+  int threads = 1;  // as EvaluateOptions has them; changes no number
+};
+
+// The process alone, and what it says of trials and effects. The mixture is not
+// needed for it, so both can be fitted at the same time.
+struct FittedProcess {
+  surrogate::Saturation saturation;
+  double noise_variance = 0.0;
+  std::vector<surrogate::Belief> left_out =
+      {};  // of trials, then hopeless ones
+  surrogate::EffectDraws draws = {};
+  std::shared_ptr<const surrogate::Influence> influence = nullptr;  // or none
 };
 
 // The process also learns from the trials at `hopeless`, which could not be
-// trained and count as the worst, with doubt. The mixture has not seen them,
-// and is believed less where it misses them. The weight is 0 above
-// kMaxSurrogateAxes parameters. After a stop the part means nothing.
-SurrogatePart MakeSurrogatePart(const Space& space, const LevelEffects& model,
+// trained and count as the worst, with doubt. There is none above
+// kMaxSurrogateAxes parameters, of equal targets, and after a stop.
+std::optional<FittedProcess> FitProcess(const Space& space,
+                                        const std::vector<EffectAxis>& axes,
+                                        const std::vector<FineAxis>& fine,
+                                        const std::vector<double>& targets,
+                                        const std::vector<FinePoint>& hopeless,
+                                        const SurrogatePartOptions& options);
+
+// Weighs both. The mixture has not seen the hopeless trials, and is believed
+// less where it misses them. Without a process the weight is 0.
+SurrogatePart MakeSurrogatePart(const std::optional<FittedProcess>& process,
+                                const LevelEffects& model,
                                 const Mixture& mixture,
                                 const MixtureModel& shares,
                                 const std::vector<std::vector<int>>& groups,
                                 const std::vector<double>& targets,
-                                const std::vector<FinePoint>& hopeless,
-                                const SurrogatePartOptions& options);
+                                const std::vector<FinePoint>& hopeless);
 
 }  // namespace frostline::importance
 

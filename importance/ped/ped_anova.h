@@ -7,6 +7,14 @@
 // of its values in good trials from q in those of a region:
 //
 //   D = sum over places of q (p / q - 1)^2
+//
+// Of a parameter that some trials lack, condPED-ANOVA (KDD 2026) looks at those
+// that have it, a share a of the good and b of the region, of which g are good:
+//
+//   importance = g^2 a^2 / b D        with a = b = 1 where no trial lacks it
+//
+//   half of the region has a rate, and all of the good: as important as one
+//   that all have and whose D is twice as large
 #ifndef FROSTLINE_IMPORTANCE_PED_PED_ANOVA_H_
 #define FROSTLINE_IMPORTANCE_PED_PED_ANOVA_H_
 

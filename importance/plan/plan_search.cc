@@ -463,7 +463,9 @@ NearTrials FindNearTrials(const PlanChoices& choices, const PlanChoice& plan) {
         space.Rates(*belief.selection().points[row]);
     int differs = 0;
     for (std::size_t m = 0; m < rates.size(); ++m) {
-      differs += rates[m].rate == others[m].rate ? 0 : 1;
+      const bool same =
+          rates[m].rate == others[m].rate && rates[m].rank == others[m].rank;
+      differs += same ? 0 : 1;
     }
     const std::pair<int, double> one = {differs,
                                         belief.selection().losses[row]};

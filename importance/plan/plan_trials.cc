@@ -368,6 +368,15 @@ std::optional<PlanChoice> AllOf(const PlanSearch& search,
   return search.BestFrom(plan, demands);
 }
 
+}  // namespace
+
+std::optional<PlanChoice> AllTrained(const PlanSearch& search,
+                                     const PlanChoice& plan) {
+  return AllOf(search, plan, true);
+}
+
+namespace {
+
 struct NamedPoint {
   std::string name;
   PlanChoice choice;
@@ -391,7 +400,7 @@ std::vector<NamedPoint> FindRivals(const PlanSearch& search,
     rivals.push_back({std::move(name), *std::move(choice)});
   };
   add("best trial", belief.ChoiceOf(belief.BestTrial()));
-  add("all trained", AllOf(search, plan, true));
+  add("all trained", AllTrained(search, plan));
   add("head only", AllOf(search, plan, false));
   return rivals;
 }

@@ -67,6 +67,11 @@ absl::StatusOr<std::vector<AskedTrial>> AskTrials(
     const Space& space, const std::vector<Objective>& objectives,
     const History& history, const PlanOptions& options, int count);
 
+// Returns the plan with every module trained that can be, others' values chosen
+// anew; nullopt where no few changes do that.
+std::optional<PlanChoice> AllTrained(const PlanSearch& search,
+                                     const PlanChoice& plan);
+
 struct Rival {
   std::string name;  // "plan", "best trial", "all trained", "head only"
   Point point;

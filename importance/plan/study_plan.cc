@@ -284,6 +284,7 @@ PlannedModule Bare(const PlanChoices& choices, const ModuleRate& rate,
   PlannedModule one;
   one.module = rate.module;
   one.rate = rate.rate;
+  one.rank = rate.rank;
   one.freeze = rate.rate == 0.0;
   one.advice = is_searched && !choices.IsKnown(module) ? Advice::kNotKnown
                                                        : Advice::kFixed;
@@ -619,13 +620,21 @@ bool IsEither(const PlannedModule& planned) {
          planned.freeze_probability >= kSureEnough;
 }
 
+// "at 0.0002", "at rank 8, 0.0002".
+std::string SayHow(const PlannedModule& planned) {
+  const std::string rate = absl::StrFormat("%g", planned.rate);
+  return planned.rank.has_value()
+             ? absl::StrCat("at rank ", *planned.rank, ", ", rate)
+             : absl::StrCat("at ", rate);
+}
+
 std::string SayUnknown(const PlannedModule& planned,
                        const std::string& metric) {
   const Interval& cost = planned.cost_of_freezing;
   const double half = (cost.hi80 - cost.lo80) / 2.0;
   const std::string now = planned.freeze
                               ? std::string("frozen")
-                              : absl::StrFormat("trained at %g", planned.rate);
+                              : absl::StrCat("trained ", SayHow(planned));
   if (IsEither(planned)) {
     return absl::StrCat("by itself it could be frozen, too; ", now,
                         " as the plan stands");
@@ -715,10 +724,9 @@ std::string ReasonFor(const ModuleBinding& binding,
                         absl::StrFormat("%.2g", tolerance));
   }
   if (planned.advice == Advice::kTrain) {
-    return absl::StrCat("training it at ", absl::StrFormat("%g", planned.rate),
-                        " is worth ", RoundTogether(cost.value, half).value,
-                        " of ", metric, " (",
-                        RoundTogether(cost.lo80, half).value, " to ",
+    return absl::StrCat("training it ", SayHow(planned), " is worth ",
+                        RoundTogether(cost.value, half).value, " of ", metric,
+                        " (", RoundTogether(cost.lo80, half).value, " to ",
                         RoundTogether(cost.hi80, half).value, ")");
   }
   return SayUnknown(planned, metric);

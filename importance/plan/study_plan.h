@@ -107,6 +107,8 @@ enum class Advice {
 struct PlannedModule {
   std::string module;
   double rate = 0.0;
+  // Of the adapter that trains in place of the weights; 0: none.
+  std::optional<int> rank = {};
   bool freeze = false;  // in the plan's point, whatever the advice
   Advice advice = Advice::kNotKnown;
   // It is the chance that freezing, the rest as planned, costs at most the

@@ -34,12 +34,6 @@ std::vector<double> LineValues(const Domain& domain, bool frozen_value) {
   return values;
 }
 
-bool FreezesByValue(const Domain& domain) {
-  if (const auto* d = std::get_if<Levels>(&domain)) return d->rates[0] == 0.0;
-  const auto* d = std::get_if<LogUniform>(&domain);
-  return d != nullptr && d->freeze;
-}
-
 bool IsRateAxis(const Domain& domain) {
   return std::holds_alternative<Levels>(domain) ||
          std::holds_alternative<LogUniform>(domain);

@@ -52,6 +52,10 @@ std::string Counted(std::int64_t count, const std::string& one) {
 // What begins a lack that is no model and no data.
 constexpr char kATrainer[] = "a trainer of its own: ";
 
+// The lack of a study that names neither a model nor a trainer.
+constexpr char kAModelsId[] =
+    "a trainer for a study without model.id and without trainer";
+
 // For workers of a trainer of somebody's own.
 IdleReason NamesNoTrainer(const StudySupply& study, const FleetSupply& fleet) {
   const std::string trainer =
@@ -92,6 +96,14 @@ std::optional<IdleReason> WhyNobodyTakes(const StudySupply& study,
   if (fleet.matching == 0 && fleet.lacking > 0) {
     if (absl::StartsWith(fleet.what_lacks, kATrainer)) {
       return NamesNoTrainer(study, fleet);
+    }
+    if (fleet.what_lacks == kAModelsId) {
+      return IdleReason{
+          v1::NOT_IN_STOCK, "NOT_IN_STOCK",
+          absl::StrCat(study.name, " names no model and no trainer, and ",
+                       fleet.who, " trains models of its registry"),
+          "make the study anew with model: {id: ...} of a registry, or with "
+          "trainer: NAME for a trainer of your own"};
     }
     if (absl::StartsWith(fleet.what_lacks, "the precision ")) {
       return IdleReason{
@@ -271,8 +283,12 @@ std::string WhatBookLacks(const StockPtr& stock, const StudyBook& book) {
   if (stock != nullptr && names_none && !stock->own_trainer().empty()) {
     return absl::StrCat(kATrainer, stock->own_trainer());
   }
-  return WhatLacks(stock, book.checked().spec,
-                   DecidedPrecision(book.checked()));
+  const v1::StudySpec& spec = book.checked().spec;
+  if (stock != nullptr && names_none && stock->trains_by_id() &&
+      spec.model().id().empty()) {
+    return kAModelsId;
+  }
+  return WhatLacks(stock, spec, DecidedPrecision(book.checked()));
 }
 
 bool MayServe(const WorkerEntry& worker, const StudyBook& book) {

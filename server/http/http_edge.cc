@@ -20,11 +20,16 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "absl/time/time.h"
+#include "base/clock.h"
 #include "base/error.h"
+#include "base/ids.h"
 #include "base/log.h"
 #include "base/plain/sums.h"
+#include "base/secret.h"
 #include "server/http/json_calls.h"
 #include "server/http/page_assets.h"
+#include "tls/served_certificate.h"
 
 namespace frostline::server {
 
@@ -77,8 +82,10 @@ constexpr char kNoPage[] =
     "URL/frostline.v1.StudyService/ListStudies</code>.</p></html>\n";
 
 struct Place {
-  std::string host;  // "127.0.0.1", "::1"
+  std::string host;  // "127.0.0.1", "::1", "0.0.0.0", "lab.example.org"
   int port = 0;
+
+  bool is_loopback() const { return host == "127.0.0.1" || host == "::1"; }
 };
 
 absl::StatusOr<Place> PlaceOf(const std::string& listen) {
@@ -93,13 +100,26 @@ absl::StatusOr<Place> PlaceOf(const std::string& listen) {
   }
   place.host = listen.substr(0, colon);
   if (place.host == "localhost") place.host = "127.0.0.1";
-  if (place.host == "[::1]") place.host = "::1";
-  if (place.host == "127.0.0.1" || place.host == "::1") return place;
+  if (absl::StartsWith(place.host, "[") && absl::EndsWith(place.host, "]")) {
+    place.host = place.host.substr(1, place.host.size() - 2);
+  }
+  if (!place.host.empty()) return place;
+  return MakeError(ErrorId::kRequestInvalid,
+                   absl::StrCat("\"", listen, "\" names no host"),
+                   "give HOST:PORT; 0.0.0.0 stands for every address", kField);
+}
+
+absl::Status CheckPlace(const HttpOptions& options) {
+  ASSIGN_OR_RETURN(const Place place, PlaceOf(options.listen));
+  const bool has_tls =
+      !options.tls_certificate.empty() && !options.tls_key.empty();
+  if (place.is_loopback() || has_tls) return absl::OkStatus();
   return MakeError(
       ErrorId::kAddressNotLoopback,
-      absl::StrCat("the page at ", listen, " can be reached by other machines"),
-      "listen on 127.0.0.1, and reach it through `ssh -L 7071:127.0.0.1:7071 "
-      "HOST` or a proxy that encrypts",
+      absl::StrCat("the page at ", options.listen,
+                   " can be reached by other machines"),
+      "give --tls-cert and --tls-key, or listen on 127.0.0.1 and reach it "
+      "through `ssh -L 7071:127.0.0.1:7071 HOST` or a proxy that encrypts",
       kField);
 }
 
@@ -198,6 +218,31 @@ bool IsToken(const std::string& text) {
          });
 }
 
+bool IsFromBrowser(const httplib::Request& request) {
+  return request.has_header("Origin") || request.has_header("Sec-Fetch-Site") ||
+         request.has_header("Cookie");
+}
+
+// Over TLS where there is a certificate to show.
+std::unique_ptr<httplib::Server> MakeServer(
+    tls::ServedCertificate* certificate) {
+  if (certificate == nullptr) return std::make_unique<httplib::Server>();
+  return std::make_unique<httplib::SSLServer>([certificate](SSL_CTX& context) {
+    certificate->ServeIn(&context);
+    return true;
+  });
+}
+
+// Null on loopback, where nothing is encrypted.
+absl::StatusOr<std::unique_ptr<tls::ServedCertificate>> CertificateFor(
+    const HttpOptions& options) {
+  ASSIGN_OR_RETURN(const Place place, PlaceOf(options.listen));
+  if (place.is_loopback()) return nullptr;
+  return tls::ServedCertificate::Open({.certificate = options.tls_certificate,
+                                       .key = options.tls_key,
+                                       .ca = ""});
+}
+
 // The text after "token": in {"token":"…"}; a token needs no escapes.
 std::string TokenIn(const std::string& body) {
   const std::vector<std::string> parts = absl::StrSplit(body, '"');
@@ -208,11 +253,16 @@ std::string TokenIn(const std::string& body) {
 
 class HttpEdge::Impl {
  public:
-  Impl(HttpOptions options, const VerbTable& verbs, const Gate& gate,
-       AuditLog* audit, CallCounts* counts)
+  Impl(HttpOptions options, std::unique_ptr<tls::ServedCertificate> certificate,
+       const VerbTable& verbs, const Gate& gate, AuditLog* audit,
+       CallCounts* counts)
       : options_(std::move(options)),
+        is_tls_(certificate != nullptr),
         gate_(gate),
-        calls_(verbs, gate, audit, counts, options_.allows_writes) {
+        calls_(verbs, gate, audit, counts, options_.allows_writes),
+        certificate_(std::move(certificate)),
+        server_holder_(MakeServer(certificate_.get())),
+        server_(*server_holder_) {
     for (const PageAsset& asset : PageAssets()) {
       files_.emplace(asset.name, Prepare(asset.type, asset.body));
     }
@@ -251,11 +301,16 @@ class HttpEdge::Impl {
 
   absl::Status Start() {
     ASSIGN_OR_RETURN(const Place place, PlaceOf(options_.listen));
+    if (!server_.is_valid()) {
+      return absl::InternalError("OpenSSL made no context for the page");
+    }
     const int port = Bind(place);
     if (port < 0) {
-      return MakeError(ErrorId::kPortBusy,
-                       absl::StrCat(options_.listen, " is in use"),
-                       "give another port with --http-listen, or none", kField);
+      return MakeError(
+          ErrorId::kPortBusy,
+          absl::StrCat(options_.listen,
+                       " is in use, or no address of this machine"),
+          "give another with --http-listen, or none", kField);
     }
     if (port != place.port && place.port != 0) {
       Log(LogLevel::kInfo, "page_port_taken",
@@ -263,10 +318,13 @@ class HttpEdge::Impl {
            {"instead", absl::StrCat(port)}});
     }
     cookie_ = absl::StrCat("frostline_token_", port);
-    const bool is_ipv6 = absl::StrContains(place.host, ":");
-    url_ = absl::StrCat(
-        "http://", is_ipv6 ? absl::StrCat("[", place.host, "]") : place.host,
-        ":", port, options_.base_path, "/");
+    // Browsers know it by the names in its certificate.
+    const std::string& host =
+        is_tls_ && !options_.hosts.empty() ? options_.hosts[0] : place.host;
+    const bool is_bare_ipv6 = absl::StrContains(host, ":") && host[0] != '[';
+    url_ = absl::StrCat(is_tls_ ? "https://" : "http://",
+                        is_bare_ipv6 ? absl::StrCat("[", host, "]") : host, ":",
+                        port, options_.base_path, "/");
     thread_ = std::thread([this] { server_.listen_after_bind(); });
     // Before that, Stop() would have no effect.
     while (!server_.is_running()) std::this_thread::yield();
@@ -291,7 +349,15 @@ class HttpEdge::Impl {
     return options_.takes_next_port ? server_.bind_to_any_port(place.host) : -1;
   }
 
-  static void SetHeaders(httplib::Response& response) {
+  void SetHeaders(httplib::Response& response) const {
+    // By it the page knows what time it is here, however wrong it is there.
+    response.set_header(
+        "Date", absl::FormatTime("%a, %d %b %Y %H:%M:%S GMT",
+                                 absl::FromUnixMicros(SystemClock().Wall()),
+                                 absl::UTCTimeZone()));
+    if (is_tls_) {
+      response.set_header("Strict-Transport-Security", "max-age=31536000");
+    }
     response.set_header("Content-Security-Policy", kPolicy);
     response.set_header("X-Content-Type-Options", "nosniff");
     response.set_header("X-Frame-Options", "DENY");
@@ -348,21 +414,44 @@ class HttpEdge::Impl {
 
   Shown ShownBy(const httplib::Request& request) const {
     Shown shown;
-    shown.is_local = options_.trusts_local_callers && options_.hosts.empty() &&
-                     !CameThroughProxy(request);
+    shown.is_local = !is_tls_ && options_.trusts_local_callers &&
+                     options_.hosts.empty() && !CameThroughProxy(request);
     std::string authorization = request.get_header_value("Authorization");
     if (authorization.empty()) {
-      const std::string wanted = absl::StrCat(cookie_, "=");
-      for (absl::string_view one :
-           absl::StrSplit(request.get_header_value("Cookie"), ';')) {
-        one = absl::StripAsciiWhitespace(one);
-        if (!absl::ConsumePrefix(&one, wanted)) continue;
-        authorization = absl::StrCat("Bearer ", one);
-        break;
-      }
+      const std::string token = CookieIn(request);
+      if (!token.empty()) authorization = absl::StrCat("Bearer ", token);
     }
     shown.authorization = SecretString(std::move(authorization));
     return shown;
+  }
+
+  // The token that the page was logged in with; empty: none.
+  std::string CookieIn(const httplib::Request& request) const {
+    const std::string wanted = absl::StrCat(cookie_, "=");
+    for (absl::string_view one :
+         absl::StrSplit(request.get_header_value("Cookie"), ';')) {
+      one = absl::StripAsciiWhitespace(one);
+      if (absl::ConsumePrefix(&one, wanted)) return std::string(one);
+    }
+    return "";
+  }
+
+  // What a page shows with a change, beside its cookie. No other site can read
+  // it, since no answer is readable there.
+  std::string SessionMark(const httplib::Request& request) const {
+    Sha256Sum sum;
+    sum.Add(absl::StrCat(secret_, "\n", CookieIn(request)));
+    return sum.Finish().substr(0, 32);
+  }
+
+  absl::Status CheckSession(const httplib::Request& request) const {
+    if (!IsFromBrowser(request)) return absl::OkStatus();
+    const SecretString shown(request.get_header_value("X-Frostline-Session"));
+    if (shown == SecretString(SessionMark(request))) {
+      return absl::OkStatus();
+    }
+    return Refused("the request does not show what the page was told",
+                   "reload the page; it asks for it anew");
   }
 
   JsonCall CallOf(const httplib::Request& request, const std::string& path,
@@ -411,6 +500,13 @@ class HttpEdge::Impl {
                     response);
     }
     const auto file = files_.find(path.empty() ? "index.html" : path);
+    if (path == "session") {
+      response.set_header("Cache-Control", "no-store");
+      response.set_content(
+          absl::StrCat("{\"csrf\":\"", SessionMark(request), "\"}"),
+          "application/json");
+      return;
+    }
     if (file == files_.end()) {
       response.status = 404;
       response.set_content("there is no such page; the page is /\n",
@@ -436,7 +532,9 @@ class HttpEdge::Impl {
     }
     const std::string path = PathOf(request);
     if (path == "login") return LogIn(request, response);
-    if (path == "logout") return SetCookie("", 0, response);
+    if (path == "logout") return SetCookie(request, "", 0, response);
+    const absl::Status session = CheckSession(request);
+    if (!session.ok()) return SendError(session, response);
     Answer(request, path, request.body, response);
   }
 
@@ -448,31 +546,42 @@ class HttpEdge::Impl {
     const auto who = gate_.Identify(shown);
     if (!who.ok()) return SendError(who.status(), response);
     constexpr int kWeek = 7 * 24 * 3600;
-    SetCookie(token, kWeek, response);
+    SetCookie(request, token, kWeek, response);
   }
 
-  void SetCookie(const std::string& token, int seconds,
-                 httplib::Response& response) const {
+  void SetCookie(const httplib::Request& request, const std::string& token,
+                 int seconds, httplib::Response& response) const {
+    const bool is_encrypted =
+        is_tls_ || request.get_header_value("X-Forwarded-Proto") == "https";
     response.set_header("Set-Cookie",
                         absl::StrCat(cookie_, "=", token, "; Path=/; Max-Age=",
-                                     seconds, "; HttpOnly; SameSite=Strict"));
+                                     seconds, "; HttpOnly; SameSite=Strict",
+                                     is_encrypted ? "; Secure" : ""));
     response.status = 204;
   }
 
   const HttpOptions options_;
+  const bool is_tls_;
   const Gate& gate_;
   const JsonCalls calls_;
   std::map<std::string, Prepared> files_;
   std::string cookie_;
   std::string url_;
-  httplib::Server server_;
+  // Of this process: what a page was told before a restart is told anew.
+  const std::string secret_ = RandomHexId() + RandomHexId();
+  const std::unique_ptr<tls::ServedCertificate> certificate_;  // or null
+  const std::unique_ptr<httplib::Server> server_holder_;
+  httplib::Server& server_;
   std::thread thread_;
 };
 
+bool IsBeyondLoopback(const std::string& listen) {
+  const absl::StatusOr<Place> place = PlaceOf(listen);
+  return place.ok() && !place->is_loopback();
+}
+
 absl::Status HttpEdge::Check(const HttpOptions& options) {
-  if (!options.listen.empty()) {
-    RETURN_IF_ERROR(PlaceOf(options.listen).status());
-  }
+  if (!options.listen.empty()) RETURN_IF_ERROR(CheckPlace(options));
   return CheckPath(options.base_path);
 }
 
@@ -480,8 +589,9 @@ absl::StatusOr<std::unique_ptr<HttpEdge>> HttpEdge::Listen(
     HttpOptions options, const VerbTable& verbs, const Gate& gate,
     AuditLog* audit, CallCounts* counts) {
   RETURN_IF_ERROR(Check(options));
-  auto impl =
-      std::make_unique<Impl>(std::move(options), verbs, gate, audit, counts);
+  ASSIGN_OR_RETURN(auto certificate, CertificateFor(options));
+  auto impl = std::make_unique<Impl>(std::move(options), std::move(certificate),
+                                     verbs, gate, audit, counts);
   RETURN_IF_ERROR(impl->Start());
   return std::unique_ptr<HttpEdge>(new HttpEdge(std::move(impl)));
 }

@@ -3,7 +3,7 @@
 // File: http_edge.h
 //
 // The edge for browsers: the page, and below it the verbs as JSON
-// (json_calls.h). It listens on loopback alone.
+// (json_calls.h). It listens on loopback, and elsewhere over TLS alone.
 //
 //   GET  /                 the page
 //   GET  /page.4be1f3a0.js, …   its files, which never change under one name
@@ -11,12 +11,14 @@
 //   POST /login            {"token":"frost_…"}: keeps it in a cookie that no
 //                          script can read
 //   POST /logout           forgets it
+//   GET  /session          {"csrf":"…"}: what the page shows with each change
 //
 // What guards it: only names of this machine are answered (Host), so that no
 // other site's name can be made to mean this server; a request that a browser
 // says came from another site is refused; nothing is answered with CORS; the
 // page may load nothing but its own files (CSP), and may not be framed. A
-// request that a proxy passed on is not local: it needs a token.
+// request that a proxy passed on is not local: it needs a token. A change that
+// comes from a browser also shows what only the page can have read (/session).
 #ifndef FROSTLINE_SERVER_HTTP_HTTP_EDGE_H_
 #define FROSTLINE_SERVER_HTTP_HTTP_EDGE_H_
 
@@ -43,9 +45,17 @@ struct HttpOptions {
   // Below which path a proxy has the page: "/user/ana/proxy". Requests may come
   // with it or without.
   std::string base_path = {};
-  // Other names by which a proxy calls the page.
+  // Other names by which a proxy calls the page, or a browser beyond loopback.
   std::vector<std::string> hosts = {};
+  // PEM files, needed beyond loopback, where every caller needs a token. They
+  // are read again when they change. On loopback they are not used.
+  std::string tls_certificate = {};
+  std::string tls_key = {};
 };
+
+// Says whether browsers of other machines can reach the address. False for what
+// is no address.
+bool IsBeyondLoopback(const std::string& listen);
 
 // Thread-compatible. Destroyed before what it serves, and after that has
 // answered what was asked.
@@ -54,8 +64,8 @@ class HttpEdge {
   // Checks the options as Listen() does, and takes no port.
   static absl::Status Check(const HttpOptions& options);
   // Listens and serves at once. What is pointed to outlives it; `audit` and
-  // `counts` may be null. The error is REQUEST_INVALID, ADDRESS_NOT_LOOPBACK or
-  // PORT_BUSY, at "http-listen" or another flag.
+  // `counts` may be null. The error is REQUEST_INVALID, ADDRESS_NOT_LOOPBACK,
+  // PORT_BUSY or TLS_FILE, at "http-listen" or another flag.
   static absl::StatusOr<std::unique_ptr<HttpEdge>> Listen(
       HttpOptions options, const VerbTable& verbs, const Gate& gate,
       AuditLog* audit, CallCounts* counts);
@@ -63,7 +73,7 @@ class HttpEdge {
   HttpEdge(const HttpEdge&) = delete;
   HttpEdge& operator=(const HttpEdge&) = delete;
 
-  const std::string& url() const;  // "http://127.0.0.1:7071/"
+  const std::string& url() const;  // "http://127.0.0.1:7071/", "https://lab/"
   // Takes no new requests.
   void Stop();
 

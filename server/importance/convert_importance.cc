@@ -263,6 +263,9 @@ void KeepNamed(const ParameterNames& names, v1::ImportanceReport& report) {
   RemoveIf(*report.mutable_parameters(), [&names](const auto& importance) {
     return !names.contains(importance.parameter());
   });
+  RemoveIf(*report.mutable_tunability(), [&names](const auto& tuned) {
+    return !names.contains(tuned.parameter());
+  });
 }
 
 void KeepNamed(const ParameterNames& names, v1::GetStabilityReply& reply) {
@@ -342,6 +345,7 @@ void AddModules(const importance::StudyPlan& plan, v1::FreezePlan& proto) {
     v1::PlannedModule* const out = proto.add_modules();
     out->set_module(module.module);
     out->set_rate(module.rate);
+    if (module.rank.has_value()) out->set_rank(*module.rank);
     out->set_freeze(module.freeze);
     out->set_advice(AdviceToProto(module.advice));
     out->set_freeze_probability(module.freeze_probability);
@@ -408,6 +412,7 @@ void AddRates(const Point& point, const Space& space, Message& message) {
     v1::ModuleRate* const out = message.add_rates();
     out->set_module(rate.module);
     out->set_rate(rate.rate);
+    if (rate.rank.has_value()) out->set_rank(*rate.rank);
   }
 }
 
@@ -475,6 +480,82 @@ v1::Frontier FrontierToProto(const importance::Frontier& frontier,
   for (const importance::ReportWarning& warning : frontier.warnings) {
     *proto.add_warnings() = WarningToProto(warning, space);
   }
+  return proto;
+}
+
+namespace {
+
+// The modules that take their rate from a parameter, in depth order.
+template <typename Message>
+void AddModulesOf(std::size_t parameter, const Space& space, Message& proto) {
+  for (const std::size_t m : importance::ModulesInDepthOrder(space)) {
+    const ModuleBinding& module = space.modules()[m];
+    if (module.parameter == static_cast<int>(parameter)) {
+      proto.add_modules(module.module);
+    }
+  }
+}
+
+// Null where the point lacks it.
+google::protobuf::Value ValueOrNull(const Domain& domain, double value) {
+  if (!IsAbsent(value)) return ValueToProto(domain, value);
+  google::protobuf::Value null;
+  null.set_null_value(google::protobuf::NULL_VALUE);
+  return null;
+}
+
+const Point& PointOfTrial(const importance::StudyBelief& belief,
+                          std::int64_t number) {
+  std::size_t t = 0;
+  while (belief.NumberOf(t) != number) ++t;
+  return *belief.selection().points[t];
+}
+
+}  // namespace
+
+v1::DifferenceExplanation DifferenceToProto(
+    const importance::Difference& difference, const Space& space,
+    const importance::StudyBelief& belief, const TwoTrials& trials) {
+  v1::DifferenceExplanation proto;
+  proto.set_first_value(difference.first_value);
+  proto.set_second_value(difference.second_value);
+  proto.set_seen(difference.seen);
+  *proto.mutable_predicted() = IntervalToProto(difference.predicted);
+  *proto.mutable_luck() = IntervalToProto(difference.luck);
+  proto.set_run_noise(difference.run_noise);
+  const Point& first = PointOfTrial(belief, trials.first);
+  const Point& second = PointOfTrial(belief, trials.second);
+  for (const importance::DifferencePart& part : difference.parts) {
+    v1::DifferencePart* const out = proto.add_parts();
+    for (const std::size_t i : part.parameters) {
+      const Parameter& parameter = space.parameters()[i];
+      out->add_parameters(parameter.name);
+      AddModulesOf(i, space, *out);
+      *out->add_first_values() = ValueOrNull(parameter.domain, first[i]);
+      *out->add_second_values() = ValueOrNull(parameter.domain, second[i]);
+    }
+    *out->mutable_part() = IntervalToProto(part.part);
+    out->set_sign_probability(part.sign_probability);
+  }
+  proto.set_verdict(difference.verdict);
+  for (const importance::ReportWarning& warning : difference.warnings) {
+    *proto.add_warnings() = WarningToProto(warning, space);
+  }
+  return proto;
+}
+
+v1::Tunability TunabilityToProto(const importance::TunedParameter& tuned,
+                                 const Space& space) {
+  const Parameter& parameter = space.parameters()[tuned.parameter];
+  v1::Tunability proto;
+  proto.set_parameter(parameter.name);
+  AddModulesOf(tuned.parameter, space, proto);
+  *proto.mutable_default_value() =
+      ValueToProto(parameter.domain, tuned.default_value);
+  *proto.mutable_best_value() =
+      ValueToProto(parameter.domain, tuned.best_value);
+  *proto.mutable_gain() = IntervalToProto(tuned.gain);
+  proto.set_gain_probability(tuned.gain_probability);
   return proto;
 }
 

@@ -19,6 +19,7 @@
 #include "frostline/v1/importance_service.pb.h"
 #include "frostline/v1/study.pb.h"
 #include "importance/curves.h"
+#include "importance/plan/attribution.h"
 #include "importance/plan/frontier.h"
 #include "importance/plan/plan_trials.h"
 #include "importance/plan/study_plan.h"
@@ -81,6 +82,18 @@ v1::AskedTrial AskedToProto(const importance::AskedTrial& asked,
 v1::GetPlanRivalsReply RivalsToProto(
     const std::vector<importance::Rival>& rivals, const StudyHandle& study,
     const Objective& objective, std::int64_t revision, int seeds);
+
+// Leaves out study, revision, options and the trials' names. `first` and
+// `second` are their numbers.
+struct TwoTrials {
+  std::int64_t first = 0;
+  std::int64_t second = 0;
+};
+v1::DifferenceExplanation DifferenceToProto(
+    const importance::Difference& difference, const Space& space,
+    const importance::StudyBelief& belief, const TwoTrials& trials);
+v1::Tunability TunabilityToProto(const importance::TunedParameter& tuned,
+                                 const Space& space);
 
 // Returns the shortest text that reads back as the same number.
 std::string ExactText(double value);

@@ -4,18 +4,22 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <optional>
 #include <utility>
 
 #include "base/error.h"
 #include "base/ids.h"
+#include "importance/plan/attribution.h"
 #include "importance/plan/frontier.h"
+#include "importance/plan/other_tools.h"
 #include "importance/plan/plan_trials.h"
 #include "importance/plan/study_plan.h"
 #include "proto/rules.h"
 #include "server/importance/comparison.h"
 #include "server/importance/convert_importance.h"
 #include "server/wire/convert.h"
+#include "server/wire/space.h"
 #include "storage/trial_store.h"
 
 namespace frostline::server {
@@ -50,6 +54,16 @@ absl::StatusOr<PlanGroundPtr> LastPlanGround::Of(
 
 namespace {
 
+// A difference between trials knows no tolerance.
+template <typename Request>
+double ToleranceOf(const Request& request) {
+  if constexpr (requires { request.tolerance(); }) {
+    return request.tolerance();
+  } else {
+    return 0.0;
+  }
+}
+
 template <typename Request>
 absl::StatusOr<ImportanceQuestion> PlanQuestion(const StudyHandle& study,
                                                 const Request& request) {
@@ -57,9 +71,10 @@ absl::StatusOr<ImportanceQuestion> PlanQuestion(const StudyHandle& study,
     return MakeError(ErrorId::kRequestInvalid, "a plan is of all modules",
                      "leave the parameters out", "options.parameters");
   }
-  if (!(request.tolerance() >= 0.0) || std::isinf(request.tolerance())) {
+  const double tolerance = ToleranceOf(request);
+  if (!(tolerance >= 0.0) || std::isinf(tolerance)) {
     return MakeError(ErrorId::kRequestInvalid,
-                     absl::StrCat("tolerance is ", request.tolerance()),
+                     absl::StrCat("tolerance is ", tolerance),
                      "give a part of the score, 0 or more", "tolerance");
   }
   return MakeQuestion(request.options(), *study.checked);
@@ -120,7 +135,7 @@ void PlanVerbs::ServePlan(const std::string& kind, const StudyHandle& study,
                           Reply<Message> reply, Make make) {
   const auto question = PlanQuestion(study, request);
   if (!question.ok()) return reply(question.status());
-  const double tolerance = request.tolerance();
+  const double tolerance = ToleranceOf(request);
   desk_.Serve(
       // A plan says how to verify it, unless the study was stopped.
       {.key = AnswerKey(kind.c_str(), study, *question,
@@ -141,20 +156,124 @@ void PlanVerbs::ServePlan(const std::string& kind, const StudyHandle& study,
       });
 }
 
+namespace {
+
+// The number of this name in a point; nothing where it is not searched.
+std::optional<double> SearchedNumber(const Space& space, const Point& point,
+                                     const std::string& name) {
+  const std::optional<int> index = space.IndexOf(name);
+  if (!index.has_value()) return std::nullopt;
+  const auto i = static_cast<std::size_t>(*index);
+  if (IsAbsent(point[i])) return std::nullopt;
+  return ValueToProto(space.parameters()[i].domain, point[i]).number_value();
+}
+
+// The rank of most adapters that train, the larger of two; 0 without any.
+int UsualRank(const importance::StudyPlan& plan) {
+  std::map<int, int> counts;
+  for (const importance::PlannedModule& module : plan.modules) {
+    const int rank = module.freeze ? 0 : module.rank.value_or(0);
+    if (rank > 0) ++counts[rank];
+  }
+  int usual = 0;
+  for (const auto& [rank, count] : counts) {
+    if (usual == 0 || count >= counts[usual]) usual = rank;
+  }
+  return usual;
+}
+
+// Says the plan in the words of the tool that the request names.
+absl::Status SayInTool(const StudyHandle& study,
+                       const importance::StudyPlan& plan,
+                       const std::string& tool, v1::FreezePlan* proto) {
+  const v1::Training& training = study.checked->spec.training();
+  if (training.trains() == "biases" || training.has_adapters()) {
+    return MakeError(
+        ErrorId::kRequestInvalid,
+        "the study trains biases or bottleneck adapters, for which "
+        "other tools have no words",
+        "leave for_tool out", "for_tool");
+  }
+  importance::PlanToSay say;
+  say.study = study.id;
+  for (const importance::PlannedModule& module : plan.modules) {
+    say.modules.push_back(
+        {module.module, module.freeze ? 0.0 : module.rate, module.rank});
+  }
+  const v1::LoraSpec& lora = training.lora();
+  const Space& space = study.checked->space;
+  const auto number = [&](const char* name, double unless_searched) {
+    return SearchedNumber(space, plan.point, name).value_or(unless_searched);
+  };
+  say.lora = {
+      .rank = static_cast<int>(number("lora_rank", lora.rank())),
+      .alpha = number("lora_alpha", lora.alpha()),
+      .alpha_per_rank = number("lora_alpha_per_rank", lora.alpha_per_rank()),
+      .dropout = number("lora_dropout", lora.dropout()),
+      .maps = {lora.modules().begin(), lora.modules().end()}};
+  if (say.lora.rank == 0) say.lora.rank = UsualRank(plan);
+  if (say.lora.alpha_per_rank == 0.0 && say.lora.alpha == 0.0) {
+    say.lora.alpha_per_rank = 1.0;
+  }
+  if (say.lora.alpha == 0.0) {
+    say.lora.alpha = say.lora.alpha_per_rank * say.lora.rank;
+  }
+  ASSIGN_OR_RETURN(const importance::PlanInTool said,
+                   importance::SayPlanFor(tool, say));
+  v1::PlanInTool* const out = proto->mutable_in_tool();
+  out->set_tool(said.tool);
+  out->set_text(said.text);
+  for (const std::string& one : said.cannot_say) out->add_cannot_say(one);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void PlanVerbs::ExplainDifference(const StudyHandle& study,
+                                  const v1::ExplainDifferenceRequest& request,
+                                  CancelFlag cancelled,
+                                  Reply<v1::DifferenceExplanation> reply) {
+  ServePlan(absl::StrCat("difference ", request.first_trial(), " ",
+                         request.second_trial()),
+            study, request, std::move(cancelled), std::move(reply),
+            [study, request](const PlanGround& ground,
+                             const importance::PlanOptions& options)
+                -> absl::StatusOr<v1::DifferenceExplanation> {
+              ASSIGN_OR_RETURN(
+                  importance::Difference difference,
+                  importance::ExplainDifference(
+                      *ground.basis, request.first_trial(),
+                      request.second_trial(), options.evaluate.stop));
+              WarnOfStudy(*study.checked, difference.warnings);
+              v1::DifferenceExplanation proto = DifferenceToProto(
+                  difference, study.checked->space, ground.basis->belief(),
+                  {request.first_trial(), request.second_trial()});
+              proto.set_study(StudyNameOf(study.id));
+              proto.set_first(TrialNameOf(study.id, request.first_trial()));
+              proto.set_second(TrialNameOf(study.id, request.second_trial()));
+              return proto;
+            });
+}
+
 void PlanVerbs::GetPlan(const StudyHandle& study,
                         const v1::GetPlanRequest& request, CancelFlag cancelled,
                         Reply<v1::FreezePlan> reply) {
-  ServePlan("plan", study, request, std::move(cancelled), std::move(reply),
-            [study, request](const PlanGround& ground,
-                             const importance::PlanOptions& options)
-                -> absl::StatusOr<v1::FreezePlan> {
-              ASSIGN_OR_RETURN(importance::StudyPlan plan,
-                               importance::MakePlan(*ground.basis, options));
-              WarnOfStudy(*study.checked, plan.warnings);
-              v1::FreezePlan proto = PlanToProto(plan, study, request);
-              proto.set_study(StudyNameOf(study.id));
-              return proto;
-            });
+  ServePlan(
+      absl::StrCat("plan ", request.for_tool()), study, request,
+      std::move(cancelled), std::move(reply),
+      [study, request](const PlanGround& ground,
+                       const importance::PlanOptions& options)
+          -> absl::StatusOr<v1::FreezePlan> {
+        ASSIGN_OR_RETURN(importance::StudyPlan plan,
+                         importance::MakePlan(*ground.basis, options));
+        WarnOfStudy(*study.checked, plan.warnings);
+        v1::FreezePlan proto = PlanToProto(plan, study, request);
+        proto.set_study(StudyNameOf(study.id));
+        if (!request.for_tool().empty()) {
+          RETURN_IF_ERROR(SayInTool(study, plan, request.for_tool(), &proto));
+        }
+        return proto;
+      });
 }
 
 void PlanVerbs::GetFrontier(const StudyHandle& study,

@@ -78,6 +78,10 @@ class PlanVerbs {
   void GetPlanRivals(const StudyHandle& study,
                      const v1::GetPlanRivalsRequest& request,
                      CancelFlag cancelled, Reply<v1::GetPlanRivalsReply> reply);
+  void ExplainDifference(const StudyHandle& study,
+                         const v1::ExplainDifferenceRequest& request,
+                         CancelFlag cancelled,
+                         Reply<v1::DifferenceExplanation> reply);
 
  private:
   // `make` is given what plans stand on, and the options.

@@ -48,6 +48,27 @@ v1::ListPairsReply ReportPageOf(const KeptAnswer& answer,
   return reply;
 }
 
+// In the order of the report's parameters.
+absl::Status AddTunability(const StudyHandle& study,
+                           const ImportanceQuestion& question,
+                           const History& history, const std::stop_token& stop,
+                           v1::ImportanceReport& report) {
+  importance::PlanOptions options{.evaluate = question.options};
+  options.evaluate.stop = stop;
+  const Space& space = study.checked->space;
+  ASSIGN_OR_RETURN(
+      const auto basis,
+      importance::MakePlanBasis(space, question.objectives, history, options));
+  ASSIGN_OR_RETURN(const auto tuned, importance::FindTunability(*basis, stop));
+  for (const v1::ParameterImportance& row : report.parameters()) {
+    for (const importance::TunedParameter& one : tuned) {
+      if (space.parameters()[one.parameter].name != row.parameter()) continue;
+      *report.add_tunability() = TunabilityToProto(one, space);
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Freshness> FreshnessOf(const v1::GetReportRequest& request) {
   if (request.watching() && request.refresh()) {
     return MakeError(ErrorId::kRequestInvalid,
@@ -82,6 +103,10 @@ absl::StatusOr<AnswerPtr> ReportVerbs::MakeReport(
   proto->set_study(StudyNameOf(study.id));
   proto->set_revision(loaded.revision);
   *proto->mutable_options() = question.used;
+  if (question.used.tunability()) {
+    RETURN_IF_ERROR(
+        AddTunability(study, question, loaded.history, stop, *proto));
+  }
   if (!answer->report->main_draws.empty()) {
     *proto->mutable_stability() = VerdictToProto(
         importance::JudgeReport(study.checked->space, *answer->report));

@@ -211,6 +211,7 @@ KnownStock::KnownStock(const v1::Worker& worker)
       trainer != worker.labels().end()) {
     own_trainer_ = trainer->second;
   }
+  trains_by_id_ = says_stock_ && trainer == worker.labels().end();
   AddToStock(mark_, models_);
   AddToStock(mark_, data_sets_);
   for (const auto& [id, of] : bounds_) {
@@ -220,7 +221,8 @@ KnownStock::KnownStock(const v1::Worker& worker)
   for (const std::string& each : precisions_) {
     absl::StrAppend(&mark_, each, "\n");
   }
-  absl::StrAppend(&mark_, says_stock_ ? "\n" : "all\n", own_trainer_);
+  absl::StrAppend(&mark_, says_stock_ ? "\n" : "all\n", own_trainer_,
+                  trains_by_id_ ? "\nby id" : "");
 }
 
 std::string KnownStock::WhatLacks(const v1::StudySpec& spec,

@@ -301,12 +301,16 @@ class KnownStock {
   // Returns the trainer that a worker without any stock runs, by its label
   // `trainer`; "" for any other worker. It serves only studies that name it.
   const std::string& own_trainer() const { return own_trainer_; }
+  // Says whether it trains what its registry has and nothing else, as a worker
+  // with `--registry` and no trainer of its own does.
+  bool trains_by_id() const { return trains_by_id_; }
   // Returns a text that is equal for two stocks with the same items.
   const std::string& mark() const { return mark_; }
 
  private:
   using Sums = std::map<std::string, std::string>;  // by id
   bool says_stock_ = false;
+  bool trains_by_id_ = false;
   std::string own_trainer_;
   Sums models_;
   std::map<std::string, v1::ModelBounds> bounds_;  // of models, by id

@@ -46,6 +46,7 @@ WallMicros Micros(double seconds) {
 // Returns what was known of a trial when it began.
 Observation PendingTrials(Observation seen) {
   seen.state = TrialState::kRunning;
+  seen.out_of_memory = false;
   seen.values.clear();
   seen.constraints.clear();
   seen.cost_s = 0.0;

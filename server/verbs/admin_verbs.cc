@@ -93,6 +93,12 @@ void AdminVerbs::AddTo(VerbTable& table) {
              &AdminVerbs::GetInfo);
 }
 
+void AdminVerbs::ServePageAt(const std::string& url, bool allows_writes) {
+  const MutexLock lock(&mutex_);
+  page_ = url;
+  page_writes_ = allows_writes;
+}
+
 absl::StatusOr<v1::BackupReply> AdminVerbs::MakeBackup(
     const std::string& label) const {
   ASSIGN_OR_RETURN(const std::string file, BackupFile(label, clock_.Wall()));
@@ -212,6 +218,11 @@ void AdminVerbs::GetInfo(CallContext caller, v1::GetInfoRequest,
     info.set_waiting_workers(seen.waiting_workers);
     info.set_live_workers(static_cast<std::int32_t>(seen.live_workers));
     info.set_resident_bytes(ResidentBytes());
+    {
+      const MutexLock lock(&mutex_);
+      info.set_page(page_);
+      info.set_page_writes(page_writes_);
+    }
     v1::Limits& limits = *info.mutable_limits();
     limits.set_request_bytes(kMaxRequestBytes);
     limits.set_page_size(PageSize(std::numeric_limits<int>::max()));

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "base/known_holes.h"
+#include "base/mutex.h"
 #include "frostline/v1/admin_service.pb.h"
 #include "frostline/v1/study_service.pb.h"
 #include "server/dispatch/dispatcher.h"
@@ -34,6 +35,10 @@ class AdminVerbs {
 
   void AddTo(VerbTable& table);
 
+  // Says where the page is served, which is known only after the verbs are.
+  // Any thread may call.
+  void ServePageAt(const std::string& url, bool allows_writes);
+
  private:
   struct Seen;
 
@@ -56,6 +61,9 @@ class AdminVerbs {
   const Clock& clock_;
   const AdminOptions options_;
   const WallMicros started_;
+  mutable Mutex mutex_;
+  std::string page_ ABSL_GUARDED_BY(mutex_);
+  bool page_writes_ ABSL_GUARDED_BY(mutex_) = false;
   // The request ids of backups under way.
   std::set<std::string> backups_ ABSL_GUARDED_BY(kLoopThread);
 };

@@ -36,6 +36,7 @@ void ImportanceVerbs::AddTo(VerbTable& table) {
   Add(table, "GetFrontier", plans_, &PlanVerbs::GetFrontier);
   Add(table, "AskPlan", plans_, &PlanVerbs::AskPlan);
   Add(table, "GetPlanRivals", plans_, &PlanVerbs::GetPlanRivals);
+  Add(table, "ExplainDifference", plans_, &PlanVerbs::ExplainDifference);
   Add(table, "GetPlanVerification", verify_, &VerifyVerb::GetPlanVerification);
   calls_.Add(table, "ImportanceService.CompareStudies", CallerRole::kViewer,
              this, &ImportanceVerbs::CompareStudies);

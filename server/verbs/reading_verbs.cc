@@ -316,6 +316,24 @@ absl::StatusOr<v1::ExampleOutcomes> ReadingVerbs::GetExampleOutcomes(
 namespace {
 
 constexpr int kMostEvents = 256;
+// What has changed already is told at the end of the group; nobody waits so
+// long.
+constexpr Duration kGroupTime = std::chrono::seconds(1);
+
+v1::StudyDelta DeltaOf(StudyEvents events, std::int64_t after_revision) {
+  v1::StudyDelta delta;
+  delta.set_revision(events.empty() ? after_revision
+                                    : events.back().revision());
+  delta.set_more(!events.empty() && !events.back().has_study());
+  for (v1::StudyEvent& event : events) {
+    if (event.has_study()) {
+      *delta.mutable_study() = std::move(*event.mutable_study());
+    } else if (event.has_trial()) {
+      *delta.add_trials() = std::move(*event.mutable_trial());
+    }
+  }
+  return delta;
+}
 
 v1::StudyEvent Alive(std::int64_t revision) {
   v1::StudyEvent event;
@@ -363,46 +381,73 @@ void WatchVerb::AddTo(VerbTable& table) {
       MakeWatchVerb([this](CallContext caller, v1::WatchStudyRequest request,
                            Reply<StudyEvents> reply) {
         NextEvents(std::move(caller), std::move(request), alive_every_,
-                   std::move(reply));
+                   kMostEvents, std::move(reply));
       }));
+  calls_.Add(table, "StudyService.GetStudyDelta", CallerRole::kViewer, this,
+             &WatchVerb::GetStudyDelta);
+}
+
+// NOLINTNEXTLINE(performance-unnecessary-value-param)
+void WatchVerb::GetStudyDelta(CallContext caller,
+                              v1::GetStudyDeltaRequest request,
+                              Reply<v1::StudyDelta> reply) {
+  v1::WatchStudyRequest watch;
+  watch.set_name(request.name());
+  watch.set_after_revision(request.after_revision());
+  watch.set_view(request.view());
+  const int most =
+      request.max_trials() == 0 ? kMostEvents : request.max_trials();
+  NextEvents(std::move(caller), std::move(watch),
+             proto::DurationFromProto(request.wait()), most,
+             [after = request.after_revision(),
+              reply = std::move(reply)](absl::StatusOr<Events> events) mutable {
+               if (!events.ok()) return reply(events.status());
+               reply(DeltaOf(*std::move(events), after));
+             });
 }
 
 void WatchVerb::NextEvents(CallContext caller, v1::WatchStudyRequest request,
-                           Duration wait, Reply<Events> reply) {
-  calls_.Wait(std::move(caller), std::move(reply),
-              [this, wait, request = std::move(request)](
-                  Change& change, Reply<Events>& to) -> absl::Status {
-                change.AssertOnLoop();
-                ASSIGN_OR_RETURN(const StudyBook* book,
-                                 ledger_.FindStudy(request.name()));
-                if (request.after_revision() > book->revision()) {
-                  return MakeError(
-                      ErrorId::kHistoryGone,
-                      "the revision is ahead of the study, which may have "
-                      "been restored from a backup",
-                      "list the trials again, then watch from there",
-                      "after_revision");
-                }
-                // A watcher that has fallen behind is woken at the end of this
-                // group.
-                ledger_.MarkChanged(book->row().key);
-                watching_.Enter({.study = book->row().key,
-                                 .after_revision = request.after_revision(),
-                                 .view = request.view(),
-                                 .deadline = clock_.Steady() + wait,
-                                 .reply = std::exchange(to, nullptr)});
-                return absl::OkStatus();
-              });
+                           Duration wait, int most, Reply<Events> reply) {
+  calls_.Wait(
+      std::move(caller), std::move(reply),
+      [this, wait, most, request = std::move(request)](
+          Change& change, Reply<Events>& to) -> absl::Status {
+        change.AssertOnLoop();
+        ASSIGN_OR_RETURN(const StudyBook* book,
+                         ledger_.FindStudy(request.name()));
+        if (request.after_revision() > book->revision()) {
+          return MakeError(ErrorId::kHistoryGone,
+                           "the revision is ahead of the study, which may have "
+                           "been restored from a backup",
+                           "list the trials again, then watch from there",
+                           "after_revision");
+        }
+        const bool is_behind = request.after_revision() < book->revision();
+        if (!is_behind && wait == Duration::zero()) {
+          std::exchange(to, nullptr)(Events());
+          return absl::OkStatus();
+        }
+        // A watcher that has fallen behind is woken at the end of this
+        // group.
+        ledger_.MarkChanged(book->row().key);
+        watching_.Enter(
+            {.study = book->row().key,
+             .after_revision = request.after_revision(),
+             .view = request.view(),
+             .most = most,
+             .deadline = clock_.Steady() + std::max(wait, kGroupTime),
+             .reply = std::exchange(to, nullptr)});
+        return absl::OkStatus();
+      });
 }
 
 absl::StatusOr<WatchVerb::Events> WatchVerb::EventsAfter(
-    const StudyHandle& study, v1::Study now, std::int64_t after_revision,
-    v1::TrialView view) const {
+    const StudyHandle& study, v1::Study now, const Parked& asked) const {
   storage::TrialQuery query;
   query.study = study.key;
   query.order = storage::TrialQuery::Order::kRevision;
-  query.after = after_revision;
-  query.limit = kMostEvents;
+  query.after = asked.after_revision;
+  query.limit = asked.most;
   ASSIGN_OR_RETURN(const std::vector<storage::TrialRow> rows,
                    store_.ListTrials(query));
   Events events;
@@ -414,8 +459,9 @@ absl::StatusOr<WatchVerb::Events> WatchVerb::EventsAfter(
     if (row.revision > now.revision()) break;
     v1::StudyEvent event;
     event.set_revision(row.revision);
-    ASSIGN_OR_RETURN(*event.mutable_trial(),
-                     RenderTrial(row, study, view, store_, ledger_.progress()));
+    ASSIGN_OR_RETURN(
+        *event.mutable_trial(),
+        RenderTrial(row, study, asked.view, store_, ledger_.progress()));
     bytes += event.ByteSizeLong();
     events.push_back(std::move(event));
     // The others come with the next events.
@@ -423,7 +469,7 @@ absl::StatusOr<WatchVerb::Events> WatchVerb::EventsAfter(
   }
   // The study itself comes last, with its counts, if nothing newer is left out:
   // its revision covers all that was sent.
-  if (rows.size() < kMostEvents) {
+  if (rows.size() < static_cast<std::size_t>(asked.most)) {
     v1::StudyEvent event;
     event.set_revision(now.revision());
     *event.mutable_study() = std::move(now);
@@ -442,8 +488,7 @@ void WatchVerb::Committed() {
       auto shared = std::make_shared<Parked>(std::move(watch));
       calls_.readers().Post(
           [this, shared, handle = HandleOf(*book), now = SnapshotOf(*book)] {
-            shared->reply(EventsAfter(handle, DescribeStudy(now),
-                                      shared->after_revision, shared->view));
+            shared->reply(EventsAfter(handle, DescribeStudy(now), *shared));
           });
     }
   }

@@ -77,7 +77,8 @@ using EventSource =
 // the source's error.
 StreamVerb MakeWatchVerb(EventSource source);
 
-// The verb that streams what changes in a study.
+// The verbs that tell what changes in a study: WatchStudy as a stream, and
+// GetStudyDelta in one answer.
 class WatchVerb {
  public:
   using Events = StudyEvents;
@@ -87,10 +88,10 @@ class WatchVerb {
 
   void AddTo(VerbTable& table);
 
-  // Returns at most 256 changes after a revision, by rising revision; waits up
-  // to `wait` for one.
+  // Returns the changes after a revision, by rising revision, of at most `most`
+  // trials; waits up to `wait` for one.
   void NextEvents(CallContext caller, v1::WatchStudyRequest request,
-                  Duration wait, Reply<Events> reply);
+                  Duration wait, int most, Reply<Events> reply);
 
   // Called when a group is on disk: answers those for whom it brings news.
   void Committed() FROSTLINE_ON_LOOP;
@@ -105,16 +106,18 @@ class WatchVerb {
     storage::StudyKey study = 0;
     std::int64_t after_revision = 0;
     v1::TrialView view = v1::TRIAL_VIEW_BASIC;
+    int most = 0;
     SteadyTime deadline{};
     Reply<Events> reply;
 
     storage::StudyKey Key() const { return study; }
   };
 
+  void GetStudyDelta(CallContext caller, v1::GetStudyDeltaRequest request,
+                     Reply<v1::StudyDelta> reply);
   // Runs on a reader.
   absl::StatusOr<Events> EventsAfter(const StudyHandle& study, v1::Study now,
-                                     std::int64_t after_revision,
-                                     v1::TrialView view) const;
+                                     const Parked& asked) const;
 
   Calls& calls_;
   Ledger& ledger_;

@@ -130,6 +130,7 @@ absl::StatusOr<v1::RegisterReply> WorkerVerbs::Register(
   reply.add_takes("load");
   reply.add_takes("progress");
   reply.add_takes("evaluations");
+  reply.add_takes("audit");
   return reply;
 }
 

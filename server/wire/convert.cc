@@ -76,12 +76,14 @@ void AddRates(const storage::TrialRow& row, const Space& space,
     v1::ModuleRate* const proto = out.Add();
     proto->set_module(rate.module);
     proto->set_rate(rate.rate);
+    if (rate.rank.has_value()) proto->set_rank(*rate.rank);
   }
 }
 
 std::string DescribeDomain(const Domain& domain) {
   if (const auto* levels = std::get_if<Levels>(&domain)) {
-    return absl::StrCat("levels ", absl::StrJoin(levels->rates, ", "));
+    return absl::StrCat(levels->are_ranks ? "ranks " : "levels ",
+                        absl::StrJoin(levels->rates, ", "));
   }
   const auto& range = std::get<LogUniform>(domain);
   return absl::StrCat("log-uniform ", range.lo, " … ", range.hi,
@@ -124,7 +126,11 @@ v1::Trial TrialToProto(const storage::TrialRow& row,
     *proto.mutable_end_time() = proto::TimestampToProto(row.ended);
   proto.set_failure(static_cast<v1::FailureClass>(row.failure));
   proto.set_cause(row.cause);
-  if (!row.usage.empty()) proto.mutable_usage()->ParseFromString(row.usage);
+  if (!row.usage.empty()) {
+    proto.mutable_usage()->ParseFromString(row.usage);
+    // A hundred rows for a list of trials are nobody's wish.
+    if (view != v1::TRIAL_VIEW_FULL) proto.mutable_usage()->clear_audit();
+  }
   proto.set_priority(row.priority);
   proto.set_seen_revision(row.seen_revision);
   return proto;
@@ -215,24 +221,44 @@ Measurement MeasurementFromProto(const v1::Measurement& proto) {
           .elapsed_s = proto.elapsed_s()};
 }
 
+namespace {
+
+// Says where the rate of a module comes from, and puts it.
+std::string DescribeRate(const ModuleBinding& binding,
+                         std::optional<int> parameter, const Space& space,
+                         v1::ResolvedModule& module) {
+  if (binding.decay_steps.has_value()) {
+    return absl::StrCat("base_rate * decay^", *binding.decay_steps);
+  }
+  if (parameter.has_value()) {
+    const Parameter& given =
+        space.parameters()[static_cast<std::size_t>(*parameter)];
+    module.set_parameter(given.name);
+    return DescribeDomain(given.domain);
+  }
+  module.set_fixed_rate(binding.fixed_rate);
+  return binding.fixed_rate == 0.0 ? "frozen"
+                                   : absl::StrCat("fixed ", binding.fixed_rate);
+}
+
+}  // namespace
+
 std::vector<v1::ResolvedModule> ResolvedModules(const Space& space) {
   std::vector<v1::ResolvedModule> modules;
   for (const ModuleBinding& binding : space.modules()) {
     v1::ResolvedModule module;
     module.set_module(binding.module);
-    if (binding.decay_steps.has_value()) {
+    if (!binding.adapter.has_value()) {
       module.set_domain(
-          absl::StrCat("base_rate * decay^", *binding.decay_steps));
-    } else if (binding.parameter.has_value()) {
-      const Parameter& parameter =
-          space.parameters()[static_cast<std::size_t>(*binding.parameter)];
-      module.set_parameter(parameter.name);
-      module.set_domain(DescribeDomain(parameter.domain));
+          DescribeRate(binding, binding.parameter, space, module));
     } else {
-      module.set_fixed_rate(binding.fixed_rate);
-      module.set_domain(binding.fixed_rate == 0.0
-                            ? "frozen"
-                            : absl::StrCat("fixed ", binding.fixed_rate));
+      const auto at = static_cast<std::size_t>(binding.adapter->rank_parameter);
+      const Parameter& rank = space.parameters()[at];
+      module.set_rank_parameter(rank.name);
+      module.set_domain(
+          absl::StrCat(DescribeDomain(rank.domain), " at ",
+                       DescribeRate(binding, binding.adapter->rate_parameter,
+                                    space, module)));
     }
     modules.push_back(std::move(module));
   }
@@ -336,6 +362,10 @@ Observation ObservationOf(const storage::TrialRow& row) {
   seen.number = row.number;
   // Whether a pending trial waits or runs tells a sampler nothing.
   seen.state = IsTerminal(row.state) ? row.state : TrialState::kRunning;
+  // Its point says no less where not to go than a loss that became NaN.
+  seen.out_of_memory = row.state == TrialState::kFailed &&
+                       row.failure == FailureClass::kOutOfMemory;
+  if (seen.out_of_memory) seen.state = TrialState::kInfeasible;
   seen.point = row.point;
   seen.values = row.values;
   v1::Usage usage;

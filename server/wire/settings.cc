@@ -174,6 +174,71 @@ absl::Status CheckMaps(const v1::LoraSpec& lora) {
   return absl::OkStatus();
 }
 
+// The selectors to which a space gives ranks, with their places.
+std::vector<std::pair<std::string, std::string>> RankedSelectors(
+    const v1::SearchSpace& space) {
+  std::vector<std::pair<std::string, std::string>> ranked;
+  for (int i = 0; i < space.modules_size(); ++i) {
+    if (!space.modules(i).has_rank()) continue;
+    ranked.emplace_back(space.modules(i).select(),
+                        absl::StrCat("space.modules[", i, "].rank"));
+  }
+  for (int i = 0; i < space.ties_size(); ++i) {
+    if (!space.ties(i).has_rank()) continue;
+    for (const std::string& select : space.ties(i).modules()) {
+      ranked.emplace_back(select, absl::StrCat("space.ties[", i, "].rank"));
+    }
+  }
+  return ranked;
+}
+
+// Says whether an adapter of this half of a layer would have a map to adapt.
+bool HasMap(const v1::LoraSpec& lora, bool feed_forward) {
+  if (lora.modules().empty()) return !feed_forward;  // query and value
+  const std::span<const LoraWord> known = LoraWords();
+  return std::ranges::any_of(lora.modules(), [&](const std::string& name) {
+    const auto word = std::ranges::find(known, name, &LoraWord::word);
+    return word != known.end() && word->map.starts_with("ffn_") == feed_forward;
+  });
+}
+
+// Ranks by module are one of several ways to say what trains in place of
+// weights, and each excludes the others.
+absl::Status CheckRanks(const v1::StudySpec& spec) {
+  const v1::Training& training = spec.training();
+  const auto ranked = RankedSelectors(spec.space());
+  if (ranked.empty()) return absl::OkStatus();
+  for (const auto& [given, field] :
+       {std::pair(training.lora().rank() > 0, "training.lora.rank"),
+        std::pair(training.has_adapters(), "training.adapters"),
+        std::pair(training.trains() == "biases", "training.trains"),
+        std::pair(spec.freeze().virtual_tau() > 0.0, "freeze.virtual_tau")}) {
+    if (!given) continue;
+    return WrongWord(field,
+                     absl::StrCat(field,
+                                  " is given, and the space gives ranks "
+                                  "to modules, whose weights stay"),
+                     "leave one of them out");
+  }
+  if (training.lora().alpha() > 0.0 && training.lora().alpha_per_rank() > 0.0) {
+    return WrongWord("training.lora.alpha_per_rank",
+                     "training.lora.alpha and alpha_per_rank are both given",
+                     "leave one of them out");
+  }
+  for (const auto& [select, field] : ranked) {
+    const bool ffn = absl::EndsWith(select, ".ffn");
+    if (!ffn && !absl::EndsWith(select, ".attention")) continue;
+    if (HasMap(training.lora(), ffn)) continue;
+    return WrongWord(
+        field,
+        absl::StrCat("training.lora.modules names no map of ", Shown(select)),
+        ffn ? "write training: {lora: {modules: [query, value, ffn_in, "
+              "ffn_out]}}"
+            : "write training: {lora: {modules: [query, value]}}");
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckFrozen(const v1::TaskSpec& task, const std::string& field) {
   for (int i = 0; i < task.freeze_size(); ++i) {
     const std::string& selector = task.freeze(i);
@@ -207,6 +272,7 @@ absl::Status CheckNamedWords(const v1::StudySpec& spec) {
                      absl::StrCat("name at most ", kMostOtherSets));
   }
   RETURN_IF_ERROR(CheckMaps(training.lora()));
+  RETURN_IF_ERROR(CheckRanks(spec));
   RETURN_IF_ERROR(CheckWordKind(spec.data(), "data.task"));
   for (int i = 0; i < spec.tasks_size(); ++i) {
     const std::string field = absl::StrCat("tasks[", i, "]");

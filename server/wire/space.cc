@@ -92,7 +92,10 @@ absl::StatusOr<Point> PointFromRates(const Space& space,
         return OutOfSpace(
             absl::StrCat("the strategy gives ", binding.module, " the rate ",
                          rate.rate, ", which its parameter cannot take"),
-            "choose a rate that is in the space", field);
+            binding.adapter.has_value()
+                ? "enqueue values instead: the study searches its rank"
+                : "choose a rate that is in the space",
+            field);
       }
       point[i] = *encoded;
     }
@@ -243,6 +246,11 @@ Levels LevelsFrom(const v1::Levels& proto) {
   return Levels{{proto.rates().begin(), proto.rates().end()}};
 }
 
+Levels RanksFrom(const v1::Ranks& proto) {
+  return Levels{.rates = {proto.ranks().begin(), proto.ranks().end()},
+                .are_ranks = true};
+}
+
 LogUniform LogUniformFrom(const v1::LogUniform& proto) {
   return LogUniform{proto.lo(), proto.hi(), proto.freeze()};
 }
@@ -262,7 +270,8 @@ bool IsPlain(const google::protobuf::Value& value) {
 
 absl::Status NoDomain(const std::string& field) {
   return MakeError(ErrorId::kStudyFieldMissing, field + " has no domain",
-                   "give it levels, log_uniform, float, int or choices", field);
+                   "give it levels, log_uniform, rank, float, int or choices",
+                   field);
 }
 
 absl::StatusOr<Domain> DomainFrom(const v1::ParameterSpace& proto,
@@ -331,6 +340,9 @@ absl::Status AddModules(const v1::SearchSpace& proto, SpaceBuilder& builder) {
   for (int i = 0; i < proto.modules_size(); ++i) {
     const v1::ModuleSpace& entry = proto.modules(i);
     const std::string field = absl::StrCat("space.modules[", i, "]");
+    if (entry.has_rank()) {
+      builder.AddRanks(entry.select(), RanksFrom(entry.rank()), field);
+    }
     switch (entry.domain_case()) {
       case v1::ModuleSpace::kLevels:
         builder.AddModules(entry.select(), LevelsFrom(entry.levels()), field);
@@ -343,7 +355,8 @@ absl::Status AddModules(const v1::SearchSpace& proto, SpaceBuilder& builder) {
         builder.FixModules(entry.select(), entry.fixed(), field);
         break;
       case v1::ModuleSpace::DOMAIN_NOT_SET:
-        return NoDomain(field);
+        if (!entry.has_rank()) return NoDomain(field);
+        break;
     }
   }
   return absl::OkStatus();
@@ -363,6 +376,9 @@ absl::Status AddTies(const v1::SearchSpace& proto, SpaceBuilder& builder) {
       case v1::Tie::kLogUniform:
         builder.TieModules(tie.name(), selectors,
                            LogUniformFrom(tie.log_uniform()), field);
+        break;
+      case v1::Tie::kRank:
+        builder.TieRanks(tie.name(), selectors, RanksFrom(tie.rank()), field);
         break;
       case v1::Tie::DOMAIN_NOT_SET:
         return NoDomain(field);

@@ -174,6 +174,11 @@ absl::Status CheckWait(const v1::ListenRequest& request, Duration time_left) {
   return CheckFits(request.wait(), time_left);
 }
 
+absl::Status CheckWait(const v1::GetStudyDeltaRequest& request,
+                       Duration time_left) {
+  return CheckFits(request.wait(), time_left);
+}
+
 absl::Status CheckWait(const v1::GetTrialLogRequest& request,
                        Duration time_left) {
   return CheckFits(request.wait(), time_left);

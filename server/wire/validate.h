@@ -61,6 +61,8 @@ absl::Status CheckWait(const Request&, Duration) {
 }
 absl::Status CheckWait(const v1::AcquireRequest& request, Duration time_left);
 absl::Status CheckWait(const v1::ListenRequest& request, Duration time_left);
+absl::Status CheckWait(const v1::GetStudyDeltaRequest& request,
+                       Duration time_left);
 absl::Status CheckWait(const v1::GetTrialLogRequest& request,
                        Duration time_left);
 absl::Status CheckWait(const v1::ReadPredictionsRequest& request,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/log.h"
 
-#include <fcntl.h>
+#include <poll.h>
 #include <pty.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -273,11 +273,18 @@ class TerminalLogTest : public ::testing::Test {
     close(before_);
     close(master_);
   }
-  std::string Seen() const {
-    std::array<char, 4096> text{};
-    fcntl(master_, F_SETFL, O_NONBLOCK);
-    const ssize_t size = read(master_, text.data(), text.size());
-    return {text.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0))};
+  // What came up to `last`: the kernel brings it in pieces, when it has time.
+  std::string Seen(const std::string& last) const {
+    std::string seen;
+    pollfd waiting = {.fd = master_, .events = POLLIN, .revents = 0};
+    while (seen.find(last) == std::string::npos &&
+           poll(&waiting, 1, /*timeout_ms=*/10'000) > 0) {
+      std::array<char, 4096> text{};
+      const ssize_t size = read(master_, text.data(), text.size());
+      if (size <= 0) break;
+      seen.append(text.data(), static_cast<std::size_t>(size));
+    }
+    return seen;
   }
 
   TempFolder folder_;
@@ -295,7 +302,7 @@ TEST_F(TerminalLogTest, APersonSeesWhatIsSaidAndErrorsAndTheFileHasAll) {
     SayOnTerminal("ready");
   }
   Log(LogLevel::kInfo, "after");
-  const std::string seen = Seen();
+  const std::string seen = Seen("after");
   EXPECT_THAT(seen, AllOf(HasSubstr("denied"), HasSubstr("ready"),
                           HasSubstr("after"), Not(HasSubstr("_started"))));
   std::ifstream file(path);
@@ -310,7 +317,7 @@ TEST_F(TerminalLogTest, WhoAsksForTheLogGetsItWhereItWas) {
   EXPECT_FALSE(GivesLogFlag(1, asks.data()));
   const TerminalLog log(folder_.File("a.log"), false);
   Log(LogLevel::kInfo, "trial_started");
-  EXPECT_THAT(Seen(), HasSubstr("trial_started"));
+  EXPECT_THAT(Seen("trial_started"), HasSubstr("trial_started"));
 }
 
 }  // namespace

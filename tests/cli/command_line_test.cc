@@ -241,7 +241,7 @@ TEST(CommandLine, HelpsOnEveryCommand) {
 
 TEST(CommandLine, HelpsInWordsForPeople) {
   const std::string help = Frostline("study export --help").output;
-  EXPECT_THAT(help, HasSubstr("--format jsonl|csv  "));
+  EXPECT_THAT(help, HasSubstr("--format jsonl|csv|optuna-journal\n"));
   const std::string all = Frostline("help --json").output;
   for (const char* const parsers : {"ENUM:", "INT in [", "TEXT:{", "csv->"}) {
     EXPECT_THAT(all, Not(HasSubstr(parsers)));

@@ -48,6 +48,7 @@ BESIDES = {"GetPairMarginal": {"first": "layer.0", "second": "layer.1"},
            "CompareStudies": {"first": THERE, "second": THERE},
            "CompareTrials": {"contenders": contenders(THERE + "/trials/0",
                                                       THERE + "/trials/1")},
+           "ExplainDifference": {"first_trial": 0, "second_trial": 1},
            "AskPlan": {"trials": 1}, "GetPlanRivals": {"seeds": 2}}
 TRIALS = ("GetTrial", "ListMeasurements", "GetExampleOutcomes", "GetTrialLog",
           "ReadPredictions")

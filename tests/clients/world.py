@@ -2,9 +2,7 @@
 """A real coordinator, a network that breaks once, and the tools that
 `./dev setup` has fetched."""
 import contextlib
-import hashlib
 import os
-import pathlib
 import shutil
 import socket
 import subprocess
@@ -12,6 +10,10 @@ import sys
 import threading
 
 from page import FOLDER, ROOT
+
+sys.path.append(str(ROOT / "tests/support"))
+
+from fetched import cached, python, wheels  # noqa: E402
 
 
 @contextlib.contextmanager
@@ -79,30 +81,6 @@ def broken_once(address):
                 thread.join()
 
 
-def _cached(name, pins):
-    """The folder that scripts/setup.sh has filled from these pins."""
-    cache = os.environ.get("FROSTLINE_CACHE") or pathlib.Path(
-        os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache",
-        "frostline")
-    key = hashlib.sha256(pins.read_bytes()).hexdigest()[:12]
-    return pathlib.Path(cache, f"{name}-{key}")
-
-
-def wheels(name="clients"):
-    return _cached(name, ROOT / f"scripts/requirements-{name}.txt")
-
-
-def python():
-    """A Python for which the wheels are, or None."""
-    for name in (sys.executable, "python3.11", "/usr/bin/python3"):
-        found = shutil.which(name)
-        if found and subprocess.run(
-                [found, "-c", "import sys; sys.exit(sys.version_info[:2] != "
-                 "(3, 11))"]).returncode == 0:
-            return found
-    return None
-
-
 def python_environment(folder):
     """With the wheels instead of what pip would have installed, and with that
     Python as python3. The generated stubs lie beside the client."""
@@ -114,7 +92,7 @@ def python_environment(folder):
 
 def go_environment():
     """Nothing but what go.sum pins, from the cache alone."""
-    modules = _cached("go-modules", FOLDER / "go/go.sum")
+    modules = cached("go-modules", FOLDER / "go/go.sum")
     return {"GOMODCACHE": str(modules), "GOPROXY": "off",
             "GOFLAGS": "-mod=readonly", "GOTOOLCHAIN": "local"}
 

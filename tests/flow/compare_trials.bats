@@ -100,3 +100,56 @@ PY
   run frostline trial compare seeds/0
   [ "$status" -eq 2 ]
 }
+
+@test "why two runs differ is dealt out over their modules" {
+  cat >why.yaml <<'YAML'
+id: why
+model: {id: none, layers: 2, no_pooler: true}
+data: none
+trainer: frostline-demo-trainer
+maximize: accuracy
+budget: 1
+space:
+  modules: {"layer.*": [0, 1e-4], head: 1e-3, embeddings: 0}
+YAML
+  frostline study create why.yaml >create.log
+  for i in 1 2 3 4; do
+    for point in "0 0 60" "1e-4 0 61" "0 1e-4 80" "1e-4 1e-4 81"; do
+      read -r low high score <<<"$point"
+      frostline trial tell why --set "layer.0=$low" --set "layer.1=$high" \
+        --metric "accuracy=0.$score$i" >>tell.log
+    done
+  done
+  run frostline trial compare why/0 why/3 --why
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *"accuracy of studies/why/trials/0 and "* ]]
+  [[ $output == *"layer.1"*"frozen"*"0.0001"*"+0."* ]]
+  [[ $output == *"luck, and what is not searched"* ]]
+  frostline trial compare why/0 why/3 --why --json >why.json
+  python3 - <<'PY'
+import json
+why = json.load(open("why.json"))
+parts = {p["parameters"][0]: p["part"]["value"] for p in why["parts"]}
+assert list(parts)[0] == "layer.1" and 0.15 < parts["layer.1"] < 0.25, why
+predicted = why["predicted"]["value"]
+assert abs(sum(parts.values()) - predicted) < 1e-9, why
+assert abs(why["seen"] - predicted - why["luck"]["value"]) < 1e-9, why
+PY
+  run frostline importance why --tunability
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *"what a rate of its own brings"* ]]
+}
+
+@test "why is asked of two trials of one study that searches modules" {
+  for bad in "why/0 why/4" "why/0,2 why/1" "why/0 why/1 why/3" \
+    "why/0 seeds/1" "why/0 why/1 --repeats" "why/0 why/99" \
+    "seeds/0 seeds/1"; do
+    # shellcheck disable=SC2086
+    run frostline trial compare $bad --why
+    echo "$output"
+    [ "$status" -eq 2 ]
+    [[ $output == *"FL-1016"* ]]
+  done
+}

@@ -18,6 +18,7 @@
 namespace frostline::test {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -25,9 +26,12 @@ class DemoFlowTest : public testing::Test {
  protected:
   // Its exit code; what it said is in output_.
   int RunDemo(const std::string& options) {
-    const std::string command = std::string(std::getenv("FROSTLINE_BIN_DIR")) +
-                                "/frostline demo --dir '" +
-                                folder_.File("demo") + "' " + options + " 2>&1";
+    return RunCommand(std::string(std::getenv("FROSTLINE_BIN_DIR")) +
+                      "/frostline demo --dir '" + folder_.File("demo") + "' " +
+                      options + " 2>&1");
+  }
+
+  int RunCommand(const std::string& command) {
     std::FILE* const pipe = popen(command.c_str(), "r");
     output_.clear();
     char buffer[4096];
@@ -55,6 +59,18 @@ TEST_F(DemoFlowTest, TheSyntheticOneEndsWithTheImportanceOfEachModule) {
   EXPECT_THAT(output_, HasSubstr("MAIN EFFECT"));
   EXPECT_THAT(output_, HasSubstr("from the first lease"));
   EXPECT_THAT(output_, Not(HasSubstr("advice")));
+}
+
+// As a person sees it: no line runs into the next, and one knows how long it
+// takes.
+TEST_F(DemoFlowTest, OnATerminalItSaysWhatIsLeft) {
+  const std::string command = std::string("script -qec '") +
+                              std::getenv("FROSTLINE_BIN_DIR") +
+                              "/frostline demo --synthetic --dir " +
+                              folder_.File("demo") + "' /dev/null";
+  ASSERT_EQ(RunCommand(command), 0) << output_;
+  EXPECT_THAT(output_, ContainsRegex("about [0-9.ms]+ [s ]*left"));
+  EXPECT_THAT(output_, ContainsRegex("[\nK]first trial after"));
 }
 
 TEST_F(DemoFlowTest, ItEndsWithThePlanThatWasRun) {

@@ -97,6 +97,12 @@ print(s.getsockname()[1])'
     [ "$status" -eq 2 ]
     says "did you mean \`frostline ${pair#*:}\`?"
   done
+  for pair in "trial ls:list" "study rm:delete" "registry delete:remove" \
+    "trial logs:log"; do
+    run frostline ${pair%%:*} x
+    [ "$status" -eq 2 ]
+    says "did you mean '${pair#*:}'?"
+  done
 }
 
 @test "errors have one form in all programs" {

@@ -36,6 +36,12 @@ setup() { cd "$BATS_TEST_TMPDIR"; }
   [ "$output" = $'ID     BUDGET\nempty      40\ntoy         3' ]
 }
 
+@test "studies are listed with their best score" {
+  run frostline study list --columns id,best --sort id
+  [[ ${lines[1]} =~ ^empty\ *$ ]]
+  [[ ${lines[2]} =~ ^toy\ +accuracy\ 0\.[0-9]+$ ]]
+}
+
 @test "CSV has a head, every column and exact ends of lines" {
   frostline study list --sort id --format csv >studies.csv
   head -n 1 studies.csv | grep -q '^id,state,done,budget,'
@@ -167,7 +173,7 @@ assert json.load(open("err"))["error"]["exit_code"] == 7'
 @test "empty lists say so to people, and are whole to programs" {
   run frostline trial list empty
   [ "$status" -eq 0 ]
-  says "no such trials"
+  says "no trials yet"
   frostline trial list empty --format csv >trials.csv
   head -n 1 trials.csv | grep -q '^trial,state,accuracy,'
   [ -z "$(frostline trial list empty --format jsonl)" ]

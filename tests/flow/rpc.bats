@@ -78,7 +78,7 @@ for line in open("lines"):
   run frostline rpc GetStudy '{"name": "studies/none"}'
   [ "$status" -eq 3 ]
   says "error[FL-2001]"
-  run frostline rpc GetStudyDelta '{"name": "studies/toy"}'
+  run frostline rpc Suggest '{}'
   [ "$status" -ne 0 ]
   says "FL-4005"
   FROSTLINE_CONNECT=127.0.0.1:1 run frostline rpc WhoAmI

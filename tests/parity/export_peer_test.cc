@@ -127,6 +127,14 @@ class ExportPeer : public testing::Test {
     return folders;
   }
 
+  std::string ExportDecoders() {
+    using enum trainer::LoraPart;
+    const trainer::LoraSpec lora = {
+        .rank = 4, .alpha = 8.0, .parts = {kValue, kFeedForwardGate}};
+    return Export("qwen3-seq2", lora) + Export("llama-seq2") +
+           Export("llama-tok17") + Export("qwen2-seq2");
+  }
+
   TempFolder folder_;
 
  private:
@@ -146,6 +154,10 @@ class ExportPeer : public testing::Test {
   static void AddTokenizer(const std::string& name, const std::string& source) {
     if (name.starts_with("roberta")) {
       Copy(trainer::FixturePath("tokenizers/bpe/tokenizer.json"),
+           source + "/tokenizer.json");
+    } else if (name.starts_with("llama") || name.starts_with("qwen")) {
+      const std::string family = name.starts_with("qwen") ? "qwen" : "llama3";
+      Copy(trainer::FixturePath("tokenizers/" + family + "/tokenizer.json"),
            source + "/tokenizer.json");
     } else if (name.starts_with("xlm")) {
       Copy(trainer::FixturePath("tokenizers/unigram/tokenizer.json"),
@@ -179,7 +191,7 @@ TEST_F(ExportPeer, PlainPythonSeesWhatIsWrong) {
 TEST_F(ExportPeer, TransformersLoadsEveryExportUnchanged) {
   const std::string python = PeerPython();
   if (python.empty()) GTEST_SKIP() << kNoPeer;
-  EXPECT_TRUE(Passes(python, "peer " + ExportAll()));
+  EXPECT_TRUE(Passes(python, "peer " + ExportAll() + ExportDecoders()));
 }
 
 // Twenty sentences, half of them of each class.

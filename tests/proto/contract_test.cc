@@ -319,9 +319,9 @@ pb::FieldDescriptorProto* Field(pb::FileDescriptorProto* file,
   return nullptr;
 }
 
-// ModuleRate has the fields module = 1, rate = 2.
+// ModuleRate has the fields module = 1, rate = 2, rank = 3.
 void DropRate(pb::FileDescriptorProto* file) {
-  Message(file, "ModuleRate")->mutable_field()->RemoveLast();
+  Message(file, "ModuleRate")->mutable_field()->DeleteSubrange(1, 1);
 }
 
 void Reserve(pb::DescriptorProto* message, int number) {
@@ -362,7 +362,7 @@ TEST(ContractCheckTest, NeverGivesAReservedNumberAway) {
 
 TEST(ContractCheckTest, NamesARenumberedField) {
   const ContractChange change = After(
-      [](auto* file) { Field(file, "ModuleRate", "rate")->set_number(3); });
+      [](auto* file) { Field(file, "ModuleRate", "rate")->set_number(4); });
   EXPECT_THAT(change.breaks, ElementsAre(HasSubstr("ModuleRate 2")));
 }
 
@@ -413,12 +413,12 @@ TEST(ContractCheckTest, CallsANewFieldAnAddition) {
   const ContractChange change = After([](auto* file) {
     auto* field = Message(file, "ModuleRate")->add_field();
     field->set_name("reason");
-    field->set_number(3);
+    field->set_number(4);
     field->set_type(pb::FieldDescriptorProto::TYPE_STRING);
     field->set_label(pb::FieldDescriptorProto::LABEL_OPTIONAL);
   });
   EXPECT_THAT(change.breaks, IsEmpty());
-  EXPECT_THAT(change.additions, ElementsAre("field frostline.v1.ModuleRate 3"));
+  EXPECT_THAT(change.additions, ElementsAre("field frostline.v1.ModuleRate 4"));
 }
 
 }  // namespace

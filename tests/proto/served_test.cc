@@ -71,11 +71,11 @@ TEST(CheckServed, PassesNotifications) {
 TEST(MethodNotServed, SaysWhatWillServeIt) {
   const auto& file = *v1::GetStudyRequest::descriptor()->file();
   const absl::Status status =
-      MethodNotServed(*file.service(0)->FindMethodByName("GetTrialTable"));
+      MethodNotServed(*file.service(0)->FindMethodByName("Suggest"));
   EXPECT_THAT(status, FailsWith(ErrorId::kMethodNotBuilt));
   EXPECT_EQ(std::string(status.message()),
-            "StudyService.GetTrialTable is not served by this coordinator; it "
-            "comes with the dashboard's edge");
+            "StudyService.Suggest is not served by this coordinator; it "
+            "comes with stateless suggestions");
 }
 
 // --- the page that lists them ---

@@ -12,6 +12,7 @@
 #include "gmock/gmock.h"
 #include "study/history.h"
 #include "study/space.h"
+#include "study/space_builder.h"
 
 namespace frostline::sampler {
 
@@ -263,6 +264,24 @@ TEST(PointWork, CountsPassesThroughLayers) {
   const PointWork none = counter.CountOf(AllAbove(4));
   EXPECT_EQ(none.passes(), 0.0);
   EXPECT_EQ(none.prefix, 4.0);
+}
+
+TEST(PointWork, AdaptersCarryGradientsAndHaveNoneOfWeights) {
+  SpaceBuilder builder({.num_layers = 4});
+  builder.AddRanks("layer.*", {.rates = {0, 16, 64}, .are_ranks = true}, "m");
+  builder.FixModules("layer.*", 1e-3, "m");
+  const Space space = builder.Build().value();
+  const WorkCounter counter(space);
+  const PointWork none = counter.CountOf({0, 0, 0, 0});
+  EXPECT_EQ(none.prefix, 4.0);
+  EXPECT_EQ(none.adapters, 0.0);
+  const PointWork some = counter.CountOf({0, 1, 0, 2});
+  EXPECT_EQ(some.prefix, 1.0);
+  EXPECT_EQ(some.weights, 0.0);
+  EXPECT_EQ(some.backward, 1.0);  // of layer 2, above the lowest adapter
+  EXPECT_EQ(some.top, 2.0);
+  EXPECT_EQ(some.adapters, 2.0);
+  EXPECT_EQ(some.ranks, 1.25);
 }
 
 TEST(PointWork, AGradientThatReachesEmbeddingsPassesEveryLayer) {

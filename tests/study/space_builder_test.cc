@@ -3,7 +3,9 @@
 
 #include <cmath>
 #include <functional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "study/freezing.h"
 #include "tests/support/status_matchers.h"
@@ -200,6 +202,137 @@ TEST(LayerwiseDecay, WhatMakesNoSenseIsRefused) {
               FailsAt(ErrorId::kModuleDuplicate, field));
   EXPECT_THAT(Built(Fixed(1e-5), Fixed(0.9), taken),
               FailsAt(ErrorId::kModuleDuplicate, field));
+}
+
+// Ranks of adapters, of which 0 is none.
+
+const Levels kRanks{.rates = {0, 4, 16}, .are_ranks = true};
+const Levels kSomeRank{.rates = {4, 16}, .are_ranks = true};
+
+std::vector<std::string> NamesOf(const Space& space) {
+  std::vector<std::string> names;
+  for (const Parameter& each : space.parameters()) names.push_back(each.name);
+  return names;
+}
+
+TEST(Ranks, AModuleHasTheRateThatItHasFromElsewhere) {
+  SpaceBuilder builder(kShape);
+  builder.SetDefault({.kind = StrategyKind::kFull, .rate = 3e-4}, "default");
+  builder.AddRanks("layer.*", kRanks, "m[0]");
+  builder.FixModules("layer.2", 1e-3, "m[1]");
+  ASSERT_OK_AND_ASSIGN(const Space space, builder.Build());
+  EXPECT_EQ(NamesOf(space),
+            (std::vector<std::string>{"rank.layer.0", "rank.layer.1",
+                                      "rank.layer.2"}));
+  EXPECT_EQ(FormatValue(space.parameters()[0].domain, 0), "none");
+  EXPECT_EQ(FormatValue(space.parameters()[0].domain, 2), "16");
+  const auto rates = space.Rates({0, 1, 2});
+  EXPECT_EQ(rates[0].rank, std::nullopt);  // embeddings
+  EXPECT_EQ(rates[1].rank, 0);             // layer.0
+  EXPECT_EQ(rates[1].rate, 0.0);
+  EXPECT_EQ(rates[2].rank, 4);
+  EXPECT_EQ(rates[2].rate, 3e-4);
+  EXPECT_EQ(rates[3].rank, 16);
+  EXPECT_EQ(rates[3].rate, 1e-3);
+  EXPECT_EQ(FrozenPrefixOf(space, {0, 0, 1}), -1);  // embeddings train
+}
+
+TEST(Ranks, ARateOfItsOwnWaitsForARankAndARankForARate) {
+  SpaceBuilder by_rank(kShape);
+  by_rank.AddRanks("layer.1", kRanks, "m[0]");
+  by_rank.AddModules("layer.1", Levels{{1e-4, 1e-3}}, "m[0]");
+  ASSERT_OK_AND_ASSIGN(const Space one, by_rank.Build());
+  EXPECT_EQ(NamesOf(one),
+            (std::vector<std::string>{"rank.layer.1", "layer.1"}));
+  EXPECT_EQ(one.CountPoints(), 5);  // none, or two ranks at two rates
+  EXPECT_OK(one.Check({0, kAbsent}));
+  EXPECT_THAT(one.Check({0, 1}), FailsWith(ErrorId::kValueOutOfSpace));
+  EXPECT_EQ(one.Rates({2, 1})[2].rank, 16);
+  EXPECT_EQ(one.Rates({2, 1})[2].rate, 1e-3);
+  EXPECT_EQ(one.modules()[2].parameter, 0);
+
+  SpaceBuilder by_rate(kShape);
+  by_rate.AddRanks("layer.1", kSomeRank, "m[0]");
+  by_rate.AddModules("layer.1", LogUniform{1e-5, 1e-3, true}, "m[0]");
+  ASSERT_OK_AND_ASSIGN(const Space other, by_rate.Build());
+  EXPECT_EQ(NamesOf(other),
+            (std::vector<std::string>{"layer.1", "rank.layer.1"}));
+  EXPECT_OK(other.Check({0.0, kAbsent}));
+  EXPECT_OK(other.Check({1e-5, 0}));
+  EXPECT_EQ(other.Rates({0.0, kAbsent})[2].rank, 0);
+  EXPECT_EQ(other.Rates({1e-4, 1})[2].rank, 16);
+  EXPECT_EQ(other.modules()[2].parameter, 0);
+}
+
+TEST(Ranks, ADepthFreezesAdaptersBelowIt) {
+  SpaceBuilder builder(kShape);
+  builder.SetDefault({.kind = StrategyKind::kFull, .rate = 3e-4}, "default");
+  builder.AddRanks("layer.*", kRanks, "m[0]");
+  builder.AddModules("layer.0", Levels{{1e-4, 1e-3}}, "m[1]");
+  builder.SetPrefixDepth(0, 2, "depth");
+  ASSERT_OK_AND_ASSIGN(const Space space, builder.Build());
+  EXPECT_EQ(NamesOf(space),
+            (std::vector<std::string>{"prefix_depth", "rank.layer.0", "layer.0",
+                                      "rank.layer.1", "rank.layer.2"}));
+  const Point deep = space.Canonical({2, 1, 1, 2, 1});
+  EXPECT_TRUE(SamePoint(deep, {2, kAbsent, kAbsent, kAbsent, 1}));
+  EXPECT_EQ(space.Rates(deep)[2].rank, 0);
+  EXPECT_EQ(space.Rates(deep)[3].rank, 4);
+  EXPECT_EQ(FrozenPrefixOf(space, deep), 2);
+}
+
+TEST(Ranks, ATieIsOneRankForManyAndTheirRatesMayBeTiedToo) {
+  SpaceBuilder builder(kShape);
+  builder.TieRanks("rank", {"layer.0", "layer.1"}, kRanks, "ties[0]");
+  builder.TieModules("rate", {"layer.*"}, Levels{{1e-4, 1e-3}}, "ties[1]");
+  ASSERT_OK_AND_ASSIGN(const Space space, builder.Build());
+  EXPECT_EQ(space.CountPoints(), 6);  // the rate is layer.2's as well
+  const auto rates = space.Rates({1, 1});
+  EXPECT_EQ(rates[1].rank, 4);
+  EXPECT_EQ(rates[2].rank, 4);
+  EXPECT_EQ(rates[3].rank, std::nullopt);
+  EXPECT_EQ(rates[3].rate, 1e-3);
+}
+
+TEST(Ranks, WhatCannotBeTrainedIsRefused) {
+  const auto build = [](const std::function<void(SpaceBuilder&)>& fill) {
+    SpaceBuilder builder({.num_layers = 3, .heads_per_layer = 2});
+    fill(builder);
+    return builder.Build().status();
+  };
+  for (const char* const module :
+       {"embeddings", "pooler", "head", "layer.1.head.0"}) {
+    EXPECT_THAT(
+        build([&](SpaceBuilder& b) { b.AddRanks(module, kRanks, "m"); }),
+        FailsAt(ErrorId::kLevelsInvalid, "m.rank"))
+        << module;
+  }
+  EXPECT_THAT(
+      build([](SpaceBuilder& b) { b.AddRanks("layer.1", kRanks, "m"); }),
+      FailsAt(ErrorId::kStudyFieldMissing, "m"));
+  EXPECT_THAT(build([](SpaceBuilder& b) {
+                b.AddRanks("layer.1", kRanks, "m");
+                b.AddModules("layer.1", kLevels, "m");
+              }),
+              FailsAt(ErrorId::kLevelsInvalid, "m.rank"));
+  EXPECT_THAT(build([](SpaceBuilder& b) {
+                b.AddRanks("layer.*", kRanks, "m");
+                b.AddRanks("layer.1.ffn", kRanks, "n");
+              }),
+              FailsAt(ErrorId::kModuleDuplicate, "n.rank"));
+  EXPECT_THAT(build([](SpaceBuilder& b) {
+                b.AddRanks("layer.1", kRanks, "m");
+                b.AddModules("layer.1.ffn", kLevels, "n");
+              }),
+              FailsAt(ErrorId::kModuleDuplicate, "n"));
+  for (const std::vector<double>& ranks :
+       {std::vector<double>{0, 4, 4}, {1.5}, {-1, 4}, {70'000}, {}}) {
+    EXPECT_THAT(build([&](SpaceBuilder& b) {
+                  b.AddRanks("layer.1", {.rates = ranks, .are_ranks = true},
+                             "m");
+                }),
+                FailsAt(ErrorId::kLevelsInvalid, "m.rank"));
+  }
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "study/space.h"
 
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "gtest/gtest.h"
@@ -237,6 +238,34 @@ TEST(Point, AbsentEqualsAbsent) {
 TEST(Point, EqualPointsHaveEqualHashes) {
   EXPECT_EQ(HashPoint({0.0, kAbsent}), HashPoint({-0.0, -kAbsent}));
   EXPECT_NE(HashPoint({0.0, 1.0}), HashPoint({1.0, 0.0}));
+}
+
+// A point of another study keeps ranks, and a frozen module is frozen in both.
+TEST(TranslatePoint, RanksGoByModuleAndWeightsAreNoAdapters) {
+  const Levels ranks{.rates = {0, 4, 16}, .are_ranks = true};
+  const auto space = [&](const std::function<void(SpaceBuilder&)>& fill) {
+    SpaceBuilder builder({.num_layers = 2});
+    fill(builder);
+    return builder.Build().value();
+  };
+  const Space each = space([&](SpaceBuilder& b) {
+    b.AddRanks("layer.*", ranks, "m");
+    b.FixModules("layer.*", 1e-3, "m");
+  });
+  const Space tied = space([&](SpaceBuilder& b) {
+    b.TieRanks("rank", {"layer.*"}, ranks, "t");
+    b.FixModules("layer.*", 1e-3, "m");
+  });
+  const Space weights = space([&](SpaceBuilder& b) {
+    b.AddModules("layer.*", Levels{{0, 1e-3}}, "m");
+  });
+  EXPECT_EQ(TranslatePoint(each, {1, 1}, tied), Point{1});
+  EXPECT_EQ(TranslatePoint(each, {1, 2}, tied), std::nullopt);
+  EXPECT_EQ(TranslatePoint(each, {0, 2}, tied), std::nullopt);
+  EXPECT_EQ(TranslatePoint(tied, {2}, each), (Point{2, 2}));
+  EXPECT_EQ(TranslatePoint(each, {0, 0}, weights), (Point{0, 0}));
+  EXPECT_EQ(TranslatePoint(each, {1, 1}, weights), std::nullopt);
+  EXPECT_EQ(TranslatePoint(weights, {1, 1}, each), std::nullopt);
 }
 
 }  // namespace

@@ -201,6 +201,7 @@ absl::Status Agent::StartSlots(const v1::RegisterReply& registered) {
       [this] { CountIdleSlots(1); }, [this] { CountIdleSlots(-1); },
       [this] { NoteRetired(); }});
   context_->takes_evaluations = takes("evaluations");
+  context_->takes_audit = takes("audit");
   context_->idle_since = clock_.Steady().count();
   const Duration interval =
       proto::DurationFromProto(registered.heartbeat_interval());
@@ -215,9 +216,9 @@ absl::Status Agent::StartSlots(const v1::RegisterReply& registered) {
        {"slots", absl::StrCat(options_.slots)},
        {"serves", DescribeService(options_)},
        {"own_trials", absl::StrCat(registered.own_trials_size())}});
-  SayOnTerminal(absl::StrCat("worker ", options_.id, " is ready for ",
-                             DescribeService(options_),
-                             "; log: ", LogFileOf(options_)));
+  SayOnTerminal(absl::StrCat("worker ", options_.id,
+                             " is ready; log: ", LogFileOf(options_)));
+  SayOnTerminal("it serves " + DescribeService(options_));
   keeper_->Start(interval);
   listener_->Start();
   deliverer_->Start();

@@ -216,11 +216,15 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (argc > 1 || isatty(STDIN_FILENO) != 0) {
-    std::fputs(
-        "A trainer for frostline-worker: --exec frostline-demo-trainer.\n"
-        "It takes no options; trials come on standard input, as\n"
-        "docs/reference/trainer-protocol.md says.\n",
-        stderr);
+    // As every program of Frostline says it.
+    std::fprintf(
+        stderr,
+        "error[FL-1016]: what was asked is incomplete, or not understood\n"
+        "  because: %s\n"
+        "  fix: start `frostline worker --exec frostline-demo-trainer`, which "
+        "writes trials to it\n",
+        argc > 1 ? "frostline-demo-trainer takes no options"
+                 : "trials come on standard input, and it is a terminal");
     return 2;
   }
   // A scheduler that needs the node sends it to every process of a job. It is

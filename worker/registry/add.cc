@@ -226,7 +226,7 @@ absl::StatusOr<Files> FindSplitFiles(const std::string& path) {
   return MakeError(ErrorId::kTrainerFile,
                    absl::StrCat(path, ": there is no such file or folder"),
                    "check the path; one of the Hub is fetched and added with "
-                   "`frostline-hub --data NAME`");
+                   "`frostline registry add --data NAME`");
 }
 
 namespace {
@@ -540,7 +540,7 @@ absl::Status NoModel(const std::string& path) {
             "name the folder in which transformers saved the model",
             MayBeOnHub(path)
                 ? absl::StrCat("; one of the Hub is fetched and added with "
-                               "`frostline-hub --model ",
+                               "`frostline registry add --model ",
                                path, "`, or fetched alone with `hf download ",
                                path, " --local-dir ", IdFromPath(path), "`")
                 : ": config.json, model.safetensors, "

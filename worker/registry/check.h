@@ -27,6 +27,8 @@ struct ModelFacts {
   std::int64_t hidden = 0;
   std::int64_t longest_text = 0;  // in tokens
   std::int64_t weight_bytes = 0;
+
+  bool has_pooler() const { return kind == "bert" || kind == "deberta-v2"; }
 };
 
 // What a check found out about a data set and its splits.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -112,17 +113,25 @@ absl::Status CheckColumns(const Registry& registry, const SplitEntry& split,
   const auto rows =
       trainer::OpenRows(std::move(file).value(), split.format, names);
   if (!rows.ok()) return ErrorOf(rows.fault(), field);
+  // A row may lack its label, so a column is missing if none of the first has
+  // it.
+  constexpr int kRowsLookedAt = 100;
+  std::set<std::string> missing(names.begin(), names.end());
   trainer::Row row;
-  const Expected<bool> more = rows.value()->Next(row);
-  if (!more.ok()) return ErrorOf(more.fault(), needs.data_field + ".id");
-  for (std::size_t i = 0; more.value() && i < row.cells.size(); ++i) {
-    if (row.cells[i].present) continue;
-    return MakeError(
-        ErrorId::kTrainerMismatch,
-        absl::StrCat(split.path, ": the first row has no '", names[i], "'"),
-        absl::StrCat("name another column in ", field), field);
+  for (int count = 0; count < kRowsLookedAt && !missing.empty(); ++count) {
+    const Expected<bool> more = rows.value()->Next(row);
+    if (!more.ok()) return ErrorOf(more.fault(), needs.data_field + ".id");
+    if (!more.value() && count == 0) return absl::OkStatus();
+    if (!more.value()) break;
+    for (std::size_t i = 0; i < row.cells.size(); ++i) {
+      if (row.cells[i].present) missing.erase(names[i]);
+    }
   }
-  return absl::OkStatus();
+  if (missing.empty()) return absl::OkStatus();
+  return MakeError(ErrorId::kTrainerMismatch,
+                   absl::StrCat(split.path, ": the first rows have no '",
+                                *missing.begin(), "'"),
+                   absl::StrCat("name another column in ", field), field);
 }
 
 absl::Status CheckDataFit(const Registry& registry, const StudyNeeds& needs,

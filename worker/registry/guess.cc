@@ -173,6 +173,19 @@ absl::StatusOr<bool> HasHeader(const std::string& path, const Fields& lines,
       "say which: --header where it names them, --no-header where it is a row");
 }
 
+// Returns whether the first rows are as wide as one another only if what stands
+// in quotes may hold tabs, as spreadsheets write it.
+bool QuotesTabs(const std::string& path) {
+  const auto are_even = [&](bool quotes) {
+    const auto lines = FirstLines(path, '\t', quotes, kRowsLookedAt);
+    return lines.ok() && lines->front().size() > 1 &&
+           std::ranges::all_of(*lines, [&](const auto& fields) {
+             return fields.size() == lines->front().size();
+           });
+  };
+  return !are_even(/*quotes=*/false) && are_even(/*quotes=*/true);
+}
+
 absl::Status TakeDelimited(const std::string& path, const TableHints& hints,
                            TableLook& look) {
   FileFormat& format = look.format;
@@ -181,6 +194,10 @@ absl::Status TakeDelimited(const std::string& path, const TableHints& hints,
     format.kind = Kind::kCsv;
   } else if (format.kind == Kind::kCsv) {
     ASSIGN_OR_RETURN(format.delimiter, FindDelimiter(path));
+  }
+  if (format.kind == Kind::kTsv && hints.format.empty() && QuotesTabs(path)) {
+    format.kind = Kind::kCsv;
+    format.delimiter = '\t';
   }
   const bool tabs = format.kind == Kind::kTsv;
   ASSIGN_OR_RETURN(
@@ -204,6 +221,18 @@ bool IsCell(const JsonValue& value, bool* is_list) {
     if (!item->is(JsonKind::kString)) return false;
   }
   return true;
+}
+
+// Adds a column for each key of an object that has none yet.
+void AddKeys(const JsonValue& object, std::vector<ColumnLook>* columns) {
+  for (const JsonValue* member = object.first; member != nullptr;
+       member = member->next) {
+    const bool is_known = std::ranges::any_of(
+        *columns, [&](const ColumnLook& c) { return c.name == member->key; });
+    bool is_list = false;
+    if (is_known || !IsCell(*member, &is_list)) continue;
+    columns->push_back({std::string(member->key), is_list, {}});
+  }
 }
 
 absl::StatusOr<std::vector<ColumnLook>> JsonColumns(const std::string& path) {
@@ -230,11 +259,14 @@ absl::StatusOr<std::vector<ColumnLook>> JsonColumns(const std::string& path) {
                    "write one object a line: {\"text\": …, \"label\": …}"));
   }
   std::vector<ColumnLook> columns;
-  for (const JsonValue* member = parsed.value().root().first; member != nullptr;
-       member = member->next) {
-    bool is_list = false;
-    if (!IsCell(*member, &is_list)) continue;
-    columns.push_back({std::string(member->key), is_list, {}});
+  AddKeys(parsed.value().root(), &columns);
+  // A row may lack a key, its label for instance. What is wrong in a later line
+  // is said with the rows.
+  for (std::size_t rows = 1; rows < kRowsLookedAt; ++rows) {
+    const Expected<bool> more = lines.Next(line);
+    if (!more.ok() || !more.value()) break;
+    const Expected<Json> later = Json::Parse(line);
+    if (later.ok()) AddKeys(later.value().root(), &columns);
   }
   return columns;
 }
@@ -349,7 +381,6 @@ namespace {
 
 using trainer::ColumnMap;
 using trainer::TaskKind;
-using trainer::TaskName;
 using GuessedNames = std::vector<std::string>;
 
 constexpr std::size_t kMostPlainClasses = 20;
@@ -358,6 +389,7 @@ constexpr double kTextLength = 20.0;  // bytes, where no name tells
 // Returns the names, or the numbers with the first row's values.
 std::string ListOf(const TableLook& look) {
   std::vector<std::string> names;
+  names.reserve(look.columns.size());
   for (const ColumnLook& column : look.columns) names.push_back(column.name);
   if (look.format.header || !look.is_delimited) return ListOf(names);
   std::string list;

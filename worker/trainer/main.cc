@@ -156,8 +156,13 @@ int Train(const TrainerOptions& options) {
 int Main(const std::vector<std::string>& arguments) {
   const Expected<TrainerOptions> options = ReadOptions(arguments);
   if (!options.ok()) {
-    std::cerr << kTrainerHelp;
-    return Complain(options.fault(), kUsage);
+    // As every program of Frostline says it.
+    std::cerr << "error[FL-1016]: what was asked is incomplete, or not "
+                 "understood\n  because: "
+              << options.fault().cause << "\n  fix: " << options.fault().fix
+              << '\n'
+              << std::flush;
+    return kUsage;
   }
   switch (options.value().action) {
     case TrainerOptions::Action::kSelfCheck:

@@ -33,6 +33,7 @@ enum What : std::int32_t {
   kFlops,
   kPeak,
   kEvaluate,
+  kAudit,
 };
 
 template <typename Side>
@@ -65,6 +66,11 @@ OtherProcess::Answer BeginOurs(const Shape& shape, Precision precision) {
     if (question.what == kEvaluate) {
       const double begun = ProcessorSeconds();
       side->Evaluate();
+      return {ProcessorSeconds() - begun};
+    }
+    if (question.what == kAudit) {
+      const double begun = ProcessorSeconds();
+      side->Audit();
       return {ProcessorSeconds() - begun};
     }
     return Answer(*side, question);
@@ -214,6 +220,24 @@ void RunTrials(const Bench& bench, const Shape& shape) {
                trials.Ask({2, 1 + 4, kSteps}).at(1));
 }
 
+// What the audit of a trial's freezing costs, once a trial, beside a step.
+void RunAudit(const Bench& bench, const Shape& shape) {
+  OtherProcess ours([&] { return BeginOurs(shape, Precision::kFp32); });
+  for (const std::int64_t k : {0, 4}) {
+    const std::string at = k == 0 ? ".full" : ".k" + std::to_string(k);
+    const Frozen how = k == 0 ? Frozen::kNothing : Frozen::kHard;
+    ours.Ask({kTake, static_cast<std::int32_t>(how), k});
+    std::vector<double> steps;
+    std::vector<double> audits;
+    for (int i = 0; i < (bench.quick() ? 5 : 15); ++i) {
+      steps.push_back(ours.Ask({kStep, 0, 0}).at(0));
+      audits.push_back(ours.Ask({kAudit, 0, 0}).at(0));
+    }
+    bench.Figure("audit_ms" + at, 1e3 * Median(audits));
+    bench.Figure("audit_in_steps" + at, Median(audits) / Median(steps));
+  }
+}
+
 bool Wanted(const std::string& chapter) {
   const char* const only = std::getenv("FROSTLINE_BENCH_CHAPTER");
   return only == nullptr || only == chapter;
@@ -229,6 +253,7 @@ void Run(const Bench& bench) {
     RunPeak(bench, small, Precision::kFp32, "fp32_peak");
     RunPeak(bench, small, Precision::kBf16, "bf16_peak");
   }
+  if (Wanted("audit")) RunAudit(bench, small);
   if (Wanted("settings")) RunSettings(bench, small);
   if (bench.quick()) return;
   if (Wanted("steps")) StepBench(bench, wide, ".h768").Run();

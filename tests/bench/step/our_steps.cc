@@ -4,11 +4,14 @@
 #include <ATen/ops/full.h>
 #include <ATen/ops/randint.h>
 
+#include <cstdlib>
+#include <iostream>
 #include <string>
 #include <utility>
 
 #include "tests/bench/step/must.h"
 #include "worker/trainer/freeze/flops.h"
+#include "worker/trainer/train/audit.h"
 
 namespace frostline::bench {
 namespace {
@@ -84,6 +87,7 @@ Batch DrawnBatch(const Shape& shape) {
 OurSteps::OurSteps(const Shape& shape, Precision precision)
     : shape_(shape),
       model_(ConfigOf(shape), kTwoClasses, DrawnWeights(shape)),
+      before_(ConfigOf(shape), kTwoClasses, DrawnWeights(shape)),
       batch_(DrawnBatch(shape)),
       texts_(shape),
       precision_(precision) {
@@ -111,6 +115,28 @@ void OurSteps::Step() {
 void OurSteps::Evaluate() {
   if (shares_) batch_.boundary = texts_.Boundary();
   Must(stepper_->Predict(batch_));
+}
+
+void OurSteps::Audit() {
+  if (shares_) batch_.boundary = texts_.Boundary();
+  const trainer::FreezePlan& plan = stepper_->plan();
+  std::vector<bool> trains;
+  trainer::ModuleRates rates;
+  for (std::size_t i = 0; i < plan.parameters.size(); ++i) {
+    trains.push_back(plan.parameters[i].trains());
+    rates[trainer::ModuleOf(model_.weights()[i].spec)] =
+        plan.parameters[i].rate;
+  }
+  const trainer::FreezeAuditor auditor(model_, trains);
+  const trainer::FreezeAudit audit = auditor.Audit(
+      {.stepper = *stepper_,
+       .before = before_,
+       .rates = rates,
+       .plan = plan,
+       .activations = Must(trainer::MeasureActivations(*stepper_, batch_))});
+  if (audit.wrong.empty()) return;
+  std::cerr << "bench step: " << audit.wrong.front() << "\n";
+  std::exit(1);
 }
 
 std::vector<double> OurSteps::Logits() const {

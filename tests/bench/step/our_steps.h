@@ -35,6 +35,8 @@ class OurSteps {
   void Step();
   // A batch of an evaluation.
   void Evaluate();
+  // All that the audit of a trial does at its beginning and its end.
+  void Audit();
   // Without dropout.
   std::vector<double> Logits() const;
   // Returns the operations of the present step.
@@ -43,6 +45,7 @@ class OurSteps {
  private:
   Shape shape_;
   trainer::Model model_;
+  trainer::Model before_;
   trainer::Batch batch_;
   SharedTexts texts_;
   trainer::Precision precision_;

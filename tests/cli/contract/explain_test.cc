@@ -178,7 +178,7 @@ TEST(Catalogue, ListsTheMethodsOfAllFourServicesAndWhatIsToCome) {
     EXPECT_THAT(table, HasSubstr(name));
   }
   EXPECT_THAT(table, ContainsRegex("StudyService.WatchStudy +stream"));
-  EXPECT_THAT(table, ContainsRegex("StudyService.GetStudyDelta +not yet"));
+  EXPECT_THAT(table, ContainsRegex("StudyService.Suggest +not yet"));
 }
 
 TEST(Catalogue, KnowsMessagesAndEnumsInsideOfOthers) {

@@ -306,7 +306,7 @@ TEST(TimeLeft, OfAStudyIsItsTrialsInTurnsOnAllSlots) {
 TEST(RunningLines, AreOneForEachTrialByItsNumber) {
   EXPECT_THAT(
       RunningLines({SmallTrial(18), SilentTrial()}, {}, kNow, 5),
-      ElementsAre("  trial 17  gpu01  left -",
+      ElementsAre("  trial 17  gpu01",
                   "  trial 18  gpu01  training  epoch 1.5/3  step 120/400  "
                   "left 1m10s"));
 }

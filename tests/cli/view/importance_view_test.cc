@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_split.h"
 #include "cli/term/table.h"
+#include "cli/view/difference_view.h"
 #include "cli/view/outcomes_view.h"
 #include "cli/view/plan_view.h"
 #include "cli/view/svg.h"
@@ -18,6 +19,7 @@
 namespace frostline::cli {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
@@ -126,6 +128,12 @@ TEST(ImportanceView, ADirectionIsSaidFromNineInTenOn) {
   const std::string text = RenderImportance(ExampleReport(), "", 0);
   EXPECT_THAT(text, HasSubstr("lower is better"));        // .95
   EXPECT_THAT(text, Not(HasSubstr("higher is better")));  // .7
+}
+
+TEST(ImportanceView, WhatCanBeChanceHasNoRank) {
+  const std::string text = RenderImportance(ExampleReport(), "", 0);
+  EXPECT_THAT(text, ContainsRegex("head +2 "));
+  EXPECT_THAT(text, ContainsRegex("embeddings +- "));
 }
 
 TEST(ImportanceView, SaysNothingTwice) {
@@ -506,6 +514,54 @@ TEST(ComparisonView, WhatOthersNamedStaysOnItsLine) {
   comparison.mutable_contenders(0)->set_name("a\x1b[31m\nb");
   comparison.mutable_tests(0)->set_finding("x\x1b[31my");
   EXPECT_THAT(RenderTrialComparison(comparison, 80), Not(HasSubstr("\x1b")));
+}
+
+TEST(DifferenceView, HasARowForEachPartAndOneForLuck) {
+  const auto difference = ParseReport<v1::DifferenceExplanation>(R"(
+    options { target: 'accuracy' }
+    first: 'studies/a/trials/0' second: 'studies/a/trials/8'
+    first_value: 0.5 second_value: 0.72 seen: 0.22
+    predicted { value: 0.2 lo80: 0.18 hi80: 0.23 }
+    luck { value: 0.02 lo80: -0.01 hi80: 0.04 }
+    verdict: 'layer.1 did it'
+    parts {
+      parameters: 'layer.1' modules: 'layer.1'
+      first_values { number_value: 0 } second_values { number_value: 1e-4 }
+      part { value: 0.19 lo80: 0.17 hi80: 0.2 } sign_probability: 0.999
+    }
+    parts {
+      parameters: 'mode' parameters: 'size'
+      first_values { string_value: 'a' } first_values { null_value: NULL_VALUE }
+      second_values { string_value: 'b' } second_values { number_value: 16 }
+      part { value: -0.01 lo80: -0.02 hi80: 0.01 } sign_probability: 0.7
+    }
+    warnings { code: 'FEW_TRIALS' sentence: 'few trials' })");
+  const std::string text = RenderDifference(difference, 100);
+  EXPECT_THAT(text, HasSubstr("layer.1 did it"));
+  EXPECT_THAT(text,
+              ContainsRegex("layer.1 +frozen +0.0001 +\\+0.190 .*> 99 %"));
+  EXPECT_THAT(text, ContainsRegex("mode, size +a, - +b, 16 +-0.010"));
+  EXPECT_THAT(text, ContainsRegex("predicted +\\+0.20"));
+  EXPECT_THAT(text, ContainsRegex("luck, and what is not searched +\\+0.02"));
+  EXPECT_THAT(text, ContainsRegex("seen +0.5 +0.72 +\\+0.22"));
+  EXPECT_THAT(text, HasSubstr("warning: few trials"));
+}
+
+TEST(DifferenceView, TunabilityHasARowForEachParameter) {
+  const auto report = ParseReport<v1::ImportanceReport>(R"(
+    options { target: 'accuracy' }
+    tunability {
+      parameter: 'layer.1' default_value { number_value: 1e-5 }
+      best_value { number_value: 1e-4 }
+      gain { value: 0.04 lo80: 0.03 hi80: 0.05 lo95: 0.02 hi95: 0.06 }
+      gain_probability: 0.97
+    })");
+  EXPECT_THAT(RenderTunability(report, 100),
+              ContainsRegex("layer.1 +1e-05 +0.0001 +\\+0.040.* 97 %"));
+  EXPECT_EQ(TunabilityCsv(report),
+            "parameter,default,best,gain,gain_lo80,gain_hi80,gain_lo95,"
+            "gain_hi95,gain_probability\r\n"
+            "layer.1,1e-05,1e-04,0.04,0.03,0.05,0.02,0.06,0.97\r\n");
 }
 
 }  // namespace

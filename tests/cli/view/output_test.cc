@@ -20,7 +20,9 @@ namespace frostline::cli {
 namespace {
 
 using google::protobuf::util::MessageDifferencer;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 // Three trials, of which the second has no value, and the third the best.
@@ -43,15 +45,18 @@ struct Said {
   std::string err;
 };
 
-Said PrintTrials(const Output& output, const v1::ListTrialsReply& reply) {
+Said PrintTrials(const Output& output, const v1::ListTrialsReply& reply,
+                 int width = 0) {
   v1::StudySpec spec;
   spec.add_objectives()->set_metric("accuracy");
   testing::internal::CaptureStdout();
   testing::internal::CaptureStderr();
   Said said;
+  Terminal terminal;
+  terminal.width = width;
   said.status =
       PrintList(
-          Terminal(), output, reply,
+          terminal, output, reply,
           [&](bool wide) {
             return TrialTable({reply.trials().begin(), reply.trials().end()},
                               spec, wide);
@@ -158,6 +163,19 @@ TEST(Output, RefusesColumnsWhereThereAreNone) {
   const Said said = PrintTrials(output);
   EXPECT_EQ(ExitCodeOf(said.status), kExitUsage);
   EXPECT_EQ(said.out, "");
+}
+
+TEST(Output, NamesTheColumnsThatDidNotFit) {
+  v1::ListTrialsReply reply = ThreeTrials();
+  for (v1::Trial& trial : *reply.mutable_trials()) {
+    trial.set_worker("workers/a-node-with-a-long-name");
+    trial.set_seed(1'234'567'890);
+  }
+  const std::string whole = PrintTrials({}, reply).out;
+  EXPECT_THAT(whole, Not(HasSubstr("too wide")));
+  const std::string cut = PrintTrials({}, reply, 40).out;
+  EXPECT_THAT(cut, ContainsRegex("too wide for this terminal: [^;]*WORKER,"));
+  EXPECT_THAT(cut, HasSubstr("--format wide"));
 }
 
 TEST(Output, SaysToPeopleAloneThatAListIsEmpty) {

@@ -173,10 +173,10 @@ v1::PlanVerification ExampleVerification() {
 TEST(VerificationView, SetsSeenBesidePredicted) {
   const std::string text = RenderVerification(ExampleVerification(), 80);
   EXPECT_THAT(text, HasSubstr("6 of 6 trials have ended"));
-  EXPECT_THAT(text, HasSubstr("plan       0.905 (0.890 – 0.920)  0.912     1"));
-  EXPECT_THAT(text, HasSubstr("-0.200  ±0.020*  ±0.030*\n"));
+  EXPECT_THAT(text, HasSubstr("plan       0.905 (0.890–0.920)  0.912     1"));
+  EXPECT_THAT(text, HasSubstr("-0.200  ±0.020*  ±0.030*  0.012\n"));
   EXPECT_THAT(RenderVerification(ExampleVerification(), 100),
-              HasSubstr("±0.030*  0.012\n"));
+              HasSubstr("plan       0.905 (0.890 – 0.920)  0.912     1"));
   EXPECT_THAT(text, HasSubstr("19 times in 20; * exceeded"));
   EXPECT_LE(WidestPlanLine(text), 80);
   v1::PlanVerification applied = ExampleVerification();
@@ -186,6 +186,23 @@ TEST(VerificationView, SetsSeenBesidePredicted) {
   v1::PlanVerification open = ExampleVerification();
   open.set_ended(2);
   EXPECT_THAT(RenderVerification(open, 80), HasSubstr("scored 0.912, so far"));
+}
+
+// As wide as the demo's: no column is lost, and RUNS is where it differs.
+TEST(VerificationView, KeepsItsLastColumnOnANarrowTerminal) {
+  v1::PlanVerification verification = ExampleVerification();
+  v1::VerifiedRival& best = *verification.add_rivals();
+  best = verification.rivals(1);
+  best.set_name("best trial");
+  best.set_adjusted_p(0.0004);
+  for (v1::VerifiedRival& rival : *verification.mutable_rivals()) {
+    rival.mutable_runs(0)->set_value(0.9);
+  }
+  const std::string text = RenderVerification(verification, 80);
+  EXPECT_THAT(text, HasSubstr("±0.030*  < 0.001\n"));
+  EXPECT_THAT(text, Not(HasSubstr("RUNS")));
+  EXPECT_LE(WidestPlanLine(text), 80);
+  EXPECT_THAT(RenderVerification(verification, 120), HasSubstr("RUNS"));
 }
 
 TEST(VerificationView, CsvHasARowForEachRun) {

@@ -286,5 +286,30 @@ TEST(UnescapeColumn, IsTheOppositeOfEscapeColumn) {
   }
 }
 
+TEST(TrialView, ShowsWhatTrainingDidToEachModule) {
+  v1::Trial trial;
+  trial.set_name("studies/imdb/trials/3");
+  EXPECT_THAT(RenderTrial(trial, {}), Not(HasSubstr("MOVED")));
+  v1::ModuleAudit* row = trial.mutable_usage()->add_audit();
+  row->set_module("layer.0");
+  row->set_weight_bytes(4 << 20);
+  row = trial.mutable_usage()->add_audit();
+  row->set_module("layer.1");
+  row->set_rate(1e-4);
+  row->set_moved(0.0125);
+  row->set_could_move(0.05);
+  row->set_had_gradient(true);
+  row->set_weight_bytes(4 << 20);
+  row->set_moment_bytes(8 << 20);
+  row = trial.mutable_usage()->add_audit();
+  row->set_module("head");
+  row->set_rate(1e-30);
+  const std::string text = RenderTrial(trial, {});
+  EXPECT_THAT(text, testing::ContainsRegex("layer.0 +frozen +no +4 MiB"));
+  EXPECT_THAT(text, testing::ContainsRegex("layer.1 +0.0001 +1.25 % +5 % +yes +"
+                                           "4 MiB +8 MiB"));
+  EXPECT_THAT(text, HasSubstr("did not move: it never had a gradient"));
+}
+
 }  // namespace
 }  // namespace frostline::cli

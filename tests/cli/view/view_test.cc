@@ -21,6 +21,7 @@ namespace frostline::cli {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -81,10 +82,22 @@ TEST(StudyView, SaysWhoseAStudyIs) {
   (*study.mutable_settings()->mutable_labels())["team"] = "nlp";
   (*study.mutable_settings()->mutable_labels())["site"] = "lab";
   EXPECT_THAT(RenderStudy(study, std::nullopt), HasSubstr("owner:       ana"));
-  EXPECT_THAT(StudyTable({study}, true).Render(),
+  EXPECT_THAT(StudyTable({study}, {}, true).Render(),
               AllOf(HasSubstr("OWNER"), HasSubstr("ana"),
                     HasSubstr("site=lab, team=nlp")));
-  EXPECT_THAT(StudyTable({study}, false).Render(), Not(HasSubstr("ana")));
+  EXPECT_THAT(StudyTable({study}, {}, false).Render(), Not(HasSubstr("ana")));
+}
+
+TEST(StudyView, ListsTheBestResultBesideItsTrial) {
+  v1::Study study;
+  study.set_name("studies/imdb");
+  study.add_best_trials("studies/imdb/trials/17");
+  study.mutable_spec()->add_objectives()->set_metric("accuracy");
+  const Cell best = BestCell(ExampleTrial(), study.spec());
+  const Table table = StudyTable({study}, {{study.name(), best}}, false);
+  EXPECT_THAT(table.Render(80), ContainsRegex("BEST +BEST TRIAL"));
+  EXPECT_THAT(table.Render(80), ContainsRegex("accuracy 0.9313 +17"));
+  EXPECT_THAT(table.Csv(), HasSubstr(",0.93125,17,"));
 }
 
 TEST(StudyView, CountsWhatWasImportedBesideTheBudget) {
@@ -93,11 +106,12 @@ TEST(StudyView, CountsWhatWasImportedBesideTheBudget) {
   study.mutable_counts()->set_succeeded(17);
   study.mutable_counts()->set_budget_used(17);
   EXPECT_EQ(ProgressText(study), "17/200 done, 0 running");
-  EXPECT_THAT(StudyTable({study}, false).Render(), Not(HasSubstr("OUTSIDE")));
+  EXPECT_THAT(StudyTable({study}, {}, false).Render(),
+              Not(HasSubstr("OUTSIDE")));
   study.mutable_counts()->set_succeeded(217);
   EXPECT_EQ(ProgressText(study),
             "17/200 done, 200 outside the budget, 0 running");
-  EXPECT_THAT(StudyTable({study}, false).Render(),
+  EXPECT_THAT(StudyTable({study}, {}, false).Render(),
               AllOf(HasSubstr("DONE  BUDGET  OUTSIDE"),
                     HasSubstr("  17     200      200")));
 }

@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Objects held against real types: each is printed as an object literal of its
 type, and tsc --strict knows what may not be there."""
-import hashlib
 import json
 import os
 import pathlib
 import shutil
 import subprocess
+import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.append(str(HERE.parents[1] / "support"))
+
+from fetched import cached  # noqa: E402
+
 # apiVersion's group -> the package that has its types.
 PACKAGES = {"apps": "kubernetes-models", "v1": "kubernetes-models",
             "policy": "kubernetes-models",
@@ -17,15 +21,6 @@ PACKAGES = {"apps": "kubernetes-models", "v1": "kubernetes-models",
             "keda.sh": "@kubernetes-models/keda",
             "cert-manager.io": "@kubernetes-models/cert-manager",
             "monitoring.coreos.com": "@kubernetes-models/prometheus-operator"}
-
-
-def cached(name, pins):
-    """The folder that scripts/setup.sh has filled from these pins."""
-    cache = os.environ.get("FROSTLINE_CACHE") or pathlib.Path(
-        os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache",
-        "frostline")
-    key = hashlib.sha256(pins.read_bytes()).hexdigest()[:12]
-    return pathlib.Path(cache, f"{name}-{key}")
 
 
 def modules():

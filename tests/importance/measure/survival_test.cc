@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "importance/measure/survival.h"
 
+#include <regex>
+
 #include "gtest/gtest.h"
 #include "tests/importance/trials.h"
 #include "tests/support/objectives.h"
@@ -50,6 +52,27 @@ TEST(Survival, WhatAlwaysFailsIsNamedWithItsCounts) {
                          split->good.ran, " that freeze it"));
   EXPECT_LT(split->ChanceAt({0, 1, 0}), 0.1);
   EXPECT_GT(split->ChanceAt({3, 0, 3}), 0.9);
+}
+
+TEST(Survival, RunsForWhichMemoryWasTooSmallAreSaidToBeSuch) {
+  const Space space = LevelSpace(3, 4);
+  const auto sentence_of = [&](std::int64_t numbers_from) {
+    const History all = Surviving(space, 60, [](const Observation& trial) {
+      return trial.point[1] > 0.0;
+    });
+    History history;
+    for (Observation trial : all.trials()) {
+      trial.out_of_memory = trial.state == TrialState::kInfeasible &&
+                            trial.number >= numbers_from;
+      history.Put(trial);
+    }
+    return SplitOf(space, history)->sentence;
+  };
+  EXPECT_NE(sentence_of(0).find(" that train it ran out of memory, and 0 of "),
+            std::string::npos);
+  EXPECT_TRUE(std::regex_search(
+      sentence_of(30),
+      std::regex("could not be trained \\([0-9]+ ran out of memory\\), and")));
 }
 
 TEST(Survival, ARateFromWhichRunsFailIsFound) {

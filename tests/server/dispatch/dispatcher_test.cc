@@ -381,6 +381,27 @@ TEST_F(AcquireLineTest, ATrainerGetsOnlyStudiesThatNameIt) {
   EXPECT_NE(line_.NextFor(Study({{"trainer", "train.py"}})), std::nullopt);
 }
 
+// The trainer of a registry could only fail such a study's trials.
+TEST_F(AcquireLineTest, ARegistryGetsNoStudyWithoutAModelsId) {
+  EnterWith("w", {"bert"});
+  const auto study_of = [](const std::string& model, const Labels& required) {
+    v1::StudySpec spec = ExampleSpec();
+    spec.mutable_model()->set_id(model);
+    v1::StudySettings settings = ExampleStudy("a", 2).settings();
+    for (const auto& [label, value] : required) {
+      (*settings.mutable_required_worker_labels())[label] = value;
+    }
+    storage::StudyRow row;
+    row.id = "a";
+    return StudyBook(row, std::make_shared<const CheckedStudy>(
+                              *CheckStudy(spec, settings, ExampleLease())));
+  };
+  EXPECT_NE(line_.NextFor(study_of("bert", {})), std::nullopt);
+  EXPECT_EQ(line_.NextFor(study_of("", {})), std::nullopt);
+  Enter("any");  // says no stock, so it may run any trainer
+  EXPECT_NE(line_.NextFor(study_of("", {})), std::nullopt);
+}
+
 TEST_F(AcquireLineTest, OnlyWhoCarriesTheRarestLabelIsLookedAt) {
   for (int i = 0; i < 900; ++i) Enter("v", {{"gpu", "h100"}});
   Enter("w", {{"gpu", "h100"}, {"team", "nlp"}});

@@ -415,6 +415,18 @@ TEST(WhyIdle, WorkersWithoutTheDataAreSaidToLackIt) {
   EXPECT_THAT(Codes(Study(), fleet), IsEmpty());
 }
 
+TEST(WhyIdle, AStudyWithoutAModelsIdIsSaidToNameNone) {
+  const FleetSupply fleet{
+      .live = 1,
+      .lacking = 1,
+      .what_lacks =
+          "a trainer for a study without model.id and without trainer"};
+  const auto reasons = WhyIdle(Study(), fleet, {});
+  ASSERT_EQ(reasons.size(), 1u);
+  EXPECT_THAT(reasons[0].sentence, HasSubstr("names no model and no trainer"));
+  EXPECT_THAT(reasons[0].fix, HasSubstr("trainer: NAME"));
+}
+
 TEST(WhyIdle, OneIsSaidInTheSingular) {
   const auto sentence = [](const StudySupply& study, const FleetSupply& fleet) {
     return WhyIdle(study, fleet, {}).front().sentence;

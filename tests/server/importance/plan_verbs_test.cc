@@ -79,6 +79,50 @@ class PlanVerbsTest : public ImportanceFixture {
   }
 };
 
+TEST_F(PlanVerbsTest, ADifferenceIsDealtOutOverTheModules) {
+  auto request = About<v1::ExplainDifferenceRequest>();
+  request.set_first_trial(0);   // layer.0 and layer.1 frozen
+  request.set_second_trial(8);  // both at 1e-4
+  ASSERT_OK_AND_ASSIGN(const v1::DifferenceExplanation difference,
+                       driver_->Call<v1::DifferenceExplanation>(request));
+  EXPECT_EQ(difference.first(), "studies/a/trials/0");
+  EXPECT_EQ(difference.second(), "studies/a/trials/8");
+  EXPECT_EQ(difference.options().target(), "accuracy");
+  EXPECT_NEAR(difference.seen(), 0.2201, 1e-9);
+  const v1::DifferencePart& part = difference.parts(0);
+  EXPECT_EQ(part.parameters(0), "layer.1");
+  EXPECT_EQ(part.modules(0), "layer.1");
+  EXPECT_EQ(part.first_values(0).number_value(), 0.0);
+  EXPECT_EQ(part.second_values(0).number_value(), 1e-4);
+  EXPECT_NEAR(part.part().value(), 0.2, 0.02);
+  double sum = 0.0;
+  for (const auto& each : difference.parts()) sum += each.part().value();
+  EXPECT_NEAR(sum, difference.predicted().value(), 1e-9);
+  EXPECT_NE(difference.verdict(), "");
+  // A pruned trial has no value that counts.
+  request.set_second_trial(4);
+  EXPECT_THAT(driver_->Call<v1::DifferenceExplanation>(request),
+              FailsAt(ErrorId::kRequestInvalid, std::string("second_trial")));
+}
+
+TEST_F(PlanVerbsTest, TunabilityIsOfAReportThatAsksForIt) {
+  v1::GetReportRequest request = PlainRequest();
+  ASSERT_OK_AND_ASSIGN(v1::ImportanceReport report, Ask(request));
+  EXPECT_EQ(report.tunability_size(), 0);
+  request.mutable_options()->set_tunability(true);
+  ASSERT_OK_AND_ASSIGN(report, Ask(request));
+  ASSERT_EQ(report.tunability_size(), 3);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(report.tunability(i).parameter(),
+              report.parameters(i).parameter());
+    EXPECT_LT(report.tunability(i).gain().value(), 0.02);
+  }
+  request.mutable_options()->add_parameters("layer.1");
+  ASSERT_OK_AND_ASSIGN(report, Ask(request));
+  ASSERT_EQ(report.tunability_size(), 1);
+  EXPECT_EQ(report.tunability(0).parameter(), "layer.1");
+}
+
 TEST_F(PlanVerbsTest, TheFrontierGoesFromNothingTrainedToAll) {
   ASSERT_OK_AND_ASSIGN(
       const v1::Frontier frontier,

@@ -377,7 +377,7 @@ TEST_F(TlsTest, ServesNobodyElseWithoutTls) {
 }
 
 TEST_F(TlsTest, ReflectionAndWhatIsNotServedWantAnIdentity) {
-  const std::string table = "StudyService/GetTrialTable";
+  const std::string table = "StudyService/Suggest";
   EXPECT_THAT(Send(WithToken(""), table),
               FailsWith(ErrorId::kCredentialsMissing));
   EXPECT_THAT(Send(local_, table), FailsWith(ErrorId::kMethodNotBuilt));

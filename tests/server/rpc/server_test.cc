@@ -66,6 +66,8 @@ const std::set<std::string>& Promised() {
                                 "StudyService.ListBestTrials",
                                 "StudyService.GetExampleOutcomes",
                                 "StudyService.GetTrialLog",
+                                "StudyService.GetTrialTable",
+                                "StudyService.GetStudyDelta",
                                 "StudyService.ReadPredictions",
                                 "WorkerService.SendPredictions",
                                 "StudyService.ExportTrials",
@@ -92,6 +94,7 @@ const std::set<std::string>& Promised() {
                                 "ImportanceService.GetFrontier",
                                 "ImportanceService.AskPlan",
                                 "ImportanceService.GetPlanRivals",
+                                "ImportanceService.ExplainDifference",
                                 "ImportanceService.GetPlanVerification",
                                 "ExternalScaler.IsActive",
                                 "ExternalScaler.StreamIsActive",
@@ -209,11 +212,10 @@ TEST_F(RpcServerTest, ServesAClientThatSetsNoDeadline) {
 
 TEST_F(RpcServerTest, SaysWhatWillServeAMethodThatIsNotServed) {
   RawClient client(server_->address());
-  EXPECT_THAT(
-      std::string(client.Call("/frostline.v1.StudyService/GetTrialTable", "")
-                      .status()
-                      .message()),
-      HasSubstr("comes with the dashboard's edge"));
+  EXPECT_THAT(std::string(client.Call("/frostline.v1.StudyService/Suggest", "")
+                              .status()
+                              .message()),
+              HasSubstr("comes with stateless suggestions"));
 }
 
 TEST_F(RpcServerTest, GrantsNothingToAWorkerThatHungUp) {

@@ -49,6 +49,56 @@ TEST(NamedWords, AMapThatNoFamilyHasIsNamedWithTheNearest) {
                     HasSubstr("q_lin")));
 }
 
+TEST(NamedWords, RanksByModuleAndWhatElseTrainsInPlaceOfWeightsExclude) {
+  v1::StudySpec ranked;
+  v1::ModuleSpace& module = *ranked.mutable_space()->add_modules();
+  module.set_select("layer.*");
+  module.mutable_rank()->add_ranks(8);
+  EXPECT_OK(CheckNamedWords(ranked));
+  const auto refused = [&](const std::function<void(v1::StudySpec&)>& change) {
+    v1::StudySpec spec = ranked;
+    change(spec);
+    return CheckNamedWords(spec);
+  };
+  EXPECT_THAT(refused([](v1::StudySpec& spec) {
+                spec.mutable_training()->mutable_lora()->set_rank(4);
+              }),
+              FailsAt(ErrorId::kRequestInvalid, "training.lora.rank"));
+  EXPECT_THAT(refused([](v1::StudySpec& spec) {
+                spec.mutable_training()->mutable_adapters()->set_size(4);
+              }),
+              FailsAt(ErrorId::kRequestInvalid, "training.adapters"));
+  EXPECT_THAT(refused([](v1::StudySpec& spec) {
+                spec.mutable_training()->set_trains("biases");
+              }),
+              FailsAt(ErrorId::kRequestInvalid, "training.trains"));
+  EXPECT_THAT(refused([](v1::StudySpec& spec) {
+                spec.mutable_freeze()->set_virtual_tau(1e-4);
+              }),
+              FailsAt(ErrorId::kRequestInvalid, "freeze.virtual_tau"));
+  EXPECT_THAT(
+      refused([](v1::StudySpec& spec) {
+        spec.mutable_training()->mutable_lora()->set_alpha(8);
+        spec.mutable_training()->mutable_lora()->set_alpha_per_rank(1);
+      }),
+      FailsAt(ErrorId::kRequestInvalid, "training.lora.alpha_per_rank"));
+}
+
+TEST(NamedWords, AHalfOfALayerWithARankHasAMapToAdapt) {
+  v1::StudySpec spec;
+  v1::Tie& tie = *spec.mutable_space()->add_ties();
+  tie.add_modules("layer.1.ffn");
+  tie.mutable_rank()->add_ranks(8);
+  EXPECT_THAT(CheckNamedWords(spec),
+              FailsAt(ErrorId::kRequestInvalid, "space.ties[0].rank"));
+  v1::LoraSpec& lora = *spec.mutable_training()->mutable_lora();
+  lora.add_modules("lin1");
+  EXPECT_OK(CheckNamedWords(spec));
+  tie.set_modules(0, "layer.1.attention");
+  EXPECT_THAT(CheckNamedWords(spec),
+              FailsAt(ErrorId::kRequestInvalid, "space.ties[0].rank"));
+}
+
 TEST(NamedWords, AKindOfTaskIsOneThatThereIs) {
   v1::StudySpec one, two;
   one.mutable_data()->set_task("clasification");

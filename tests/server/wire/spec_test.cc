@@ -12,6 +12,7 @@
 #include "importance/measure/evaluate_options.h"
 #include "importance/ranking.h"
 #include "proto/rules.h"
+#include "server/wire/convert.h"
 #include "server/wire/study_checks.h"
 #include "storage/factory.h"
 #include "study/freezing.h"
@@ -609,6 +610,19 @@ TEST(NewStudy, IsAskedWhereAStudyIsMade) {
   EXPECT_THAT(driver.Call<v1::CreateStudyReply>(request),
               FailsAt(ErrorId::kFieldTooLarge, "objectives[0].metric"));
   EXPECT_OK(CheckStudy(request.spec(), request.settings(), ExampleLease()));
+}
+
+TEST(ObservationOf, ATrialThatNeverHadTheMemorySaysWhereNotToGo) {
+  storage::TrialRow row;
+  row.state = TrialState::kFailed;
+  row.failure = FailureClass::kTrial;
+  EXPECT_EQ(ObservationOf(row).state, TrialState::kFailed);
+  row.failure = FailureClass::kOutOfMemory;
+  EXPECT_EQ(ObservationOf(row).state, TrialState::kInfeasible);
+  EXPECT_TRUE(ObservationOf(row).out_of_memory);
+  row.state = TrialState::kQueued;  // it is tried again
+  EXPECT_EQ(ObservationOf(row).state, TrialState::kRunning);
+  EXPECT_FALSE(ObservationOf(row).out_of_memory);
 }
 
 }  // namespace

@@ -117,6 +117,29 @@ TEST_F(RegistryTest, WhatDoesNotHoldChangesNothing) {
   }
 }
 
+// A spreadsheet writes quotes about a text that holds tabs.
+TEST_F(RegistryTest, TabsInQuotesAreOfTheText) {
+  ASSERT_OK_AND_ASSIGN(
+      const AddedDataSet added,
+      AddText("quoted.tsv",
+              "text\tlabel\n\"a soup\tand \"\"bread\"\"\"\tpos\n"
+              "plain \"words\" here\tneg\n"));
+  EXPECT_THAT(added.facts.classes, ElementsAre(Pair("neg", 1), Pair("pos", 1)));
+  // Where every row is even as it stands, a quote is text.
+  ASSERT_OK(
+      AddText("plain.tsv", "text\tlabel\n\"open\tpos\nother\tneg\n").status());
+}
+
+TEST_F(RegistryTest, TheFirstJsonLineMayLackItsLabel) {
+  const std::string rows =
+      "{\"text\": \"some words\"}\n{\"text\": \"more words\", \"label\": "
+      "\"p\"}\n{\"text\": \"other words\", \"label\": \"n\"}\n";
+  const auto added = AddText("lacks.jsonl", rows);
+  EXPECT_THAT(CauseOf(added.status()),
+              HasSubstr("line 1: has no label in column 'label'"));
+  EXPECT_THAT(FixOf(added.status()), HasSubstr("--skip-unlabelled"));
+}
+
 TEST_F(RegistryTest, WhereANameTellsNoFormatTheFirstLineMay) {
   ASSERT_OK_AND_ASSIGN(const AddedDataSet tabs,
                        AddText("tabs.txt", "text\tlabel\na b\tx\nc d\ty\n"));
@@ -377,9 +400,10 @@ TEST_F(RegistryTest, AnErrorNamesTheFileThatWasGiven) {
 
 TEST_F(RegistryTest, AModelOfTheHubSaysHowItIsFetched) {
   const auto added = AddModel(registry(), {"bert-base-uncased", ""});
-  EXPECT_THAT(FixOf(added.status()),
-              AllOf(HasSubstr("`frostline-hub --model bert-base-uncased`"),
-                    HasSubstr("`hf download bert-base-uncased --local-dir ")));
+  EXPECT_THAT(
+      FixOf(added.status()),
+      AllOf(HasSubstr("`frostline registry add --model bert-base-uncased`"),
+            HasSubstr("`hf download bert-base-uncased --local-dir ")));
 }
 
 TEST_F(RegistryTest, AFileBelowTheRegistryStaysWhereItIs) {

@@ -96,6 +96,17 @@ class FitTest : public RegistryTest {
 
 TEST_F(FitTest, WhatFitsPasses) { EXPECT_OK(Check()); }
 
+TEST_F(FitTest, TheFirstRowMayLackItsLabel) {
+  NewDataSet set;
+  set.path = Write("lacks.jsonl",
+                   "{\"text\": \"w1\"}\n{\"text\": \"w1 w2\", \"label\": "
+                   "\"x\"}\n{\"text\": \"w3\", \"label\": \"y\"}\n");
+  set.skip_unlabelled = true;
+  ASSERT_OK(Add(set).status());
+  needs_.data = "lacks";
+  EXPECT_OK(Check());
+}
+
 TEST_F(FitTest, EachMisfitNamesItsField) {
   const StudyNeeds right = needs_;
   const auto expect = [&](const char* field, const char* cause) {

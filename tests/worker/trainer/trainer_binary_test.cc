@@ -14,6 +14,7 @@ namespace frostline::trainer {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 struct Outcome {
   int exit_code = -1;
@@ -59,7 +60,9 @@ TEST(TrainerBinaryTest, AnythingElseIsAUsageError) {
   for (const char* arguments : {"", "--train", "--version again"}) {
     const Outcome run = RunTrainer(arguments);
     EXPECT_EQ(run.exit_code, 2) << arguments;
-    EXPECT_THAT(run.output, HasSubstr("usage: frostline-trainer"));
+    EXPECT_THAT(run.output, StartsWith("error[FL-1016]: "));
+    EXPECT_THAT(run.output, HasSubstr("\n  because: "));
+    EXPECT_THAT(run.output, HasSubstr("\n  fix: "));
   }
 }
 

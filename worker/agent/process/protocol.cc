@@ -653,8 +653,10 @@ std::string TrialLine(const v1::Lease& lease, const std::string& folder,
     parameters[parameter.name()] = ToJson(parameter.value());
   }
   NamedJson rates;
+  NamedJson ranks;  // of the modules of which an adapter may train
   for (const auto& rate : spec.rates()) {
     rates[rate.module()] = NumberJson(rate.rate());
+    if (rate.has_rank()) ranks[rate.module()] = absl::StrCat(rate.rank());
   }
   NamedJson labels;
   for (const auto& [key, value] : spec.labels())
@@ -685,6 +687,7 @@ std::string TrialLine(const v1::Lease& lease, const std::string& folder,
   if (!spec.auto_precision().empty()) {
     message["auto_precision"] = QuotedClean(spec.auto_precision());
   }
+  if (!ranks.empty()) message["ranks"] = ObjectJson(ranks);
   if (!spec.tasks().empty()) message["tasks"] = EachJson(spec.tasks());
   return Line(message);
 }

@@ -86,6 +86,8 @@ struct SlotContext {
   std::function<void()> slot_retired;
   // The coordinator takes outcomes of every evaluation set.
   bool takes_evaluations = false;
+  // The coordinator takes the audit of a trial's freezing.
+  bool takes_audit = false;
   // --idle-timeout asks how many slots have a trial, and since when none has.
   std::atomic<int> busy{0};
   std::atomic<SteadyTime::rep> idle_since{0};

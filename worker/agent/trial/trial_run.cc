@@ -279,6 +279,7 @@ bool TrialRun::Run(TrainerProcess& trainer, bool used,
   }
   std::vector<std::string> takes;
   if (context_.takes_evaluations) takes.emplace_back("evaluations");
+  if (context_.takes_audit) takes.emplace_back("audit");
   trainer.Send(TrialLine(lease_, folder, checkpoint_path, takes));
   FROSTLINE_FAILPOINT(kAgentStarted);
   while (!over_) {
@@ -560,6 +561,9 @@ bool TrialRun::LeavesWork() const {
 void TrialRun::OfferModel(v1::Outcome& outcome) {
   // Only the agent says where the model lies.
   if (outcome.has_usage()) outcome.mutable_usage()->clear_model();
+  if (outcome.has_usage() && !context_.takes_audit) {
+    outcome.mutable_usage()->clear_audit();
+  }
   if (outcome.kind() != v1::Outcome::SUCCEEDED || !HasModel()) return;
   KeptModels& models = context_.run_folder.trials().models();
   if (!models.Offer(lease_.spec(), folder_, outcome)) return;

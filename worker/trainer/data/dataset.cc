@@ -193,10 +193,11 @@ std::vector<std::string> Apply(const LabelChain& chain,
 Expected<Done> Check(const LabelRules& rules, const std::string& where) {
   for (const std::string& label : rules.dropped) {
     if (!rules.names.contains(label)) continue;
-    return Fault{FaultKind::kMisuse,
-                 where + "drop_labels drops " + Shown(label) + ", which " +
-                     where + "label_map renames",
-                 "do one of the two"};
+    std::string cause = where;
+    cause += "drop_labels drops " + Shown(label);
+    cause += ", which " + where;
+    cause += "label_map renames";
+    return Fault{FaultKind::kMisuse, std::move(cause), "do one of the two"};
   }
   for (const auto& [label, name] : rules.names) {
     if (!name.empty()) continue;
@@ -330,6 +331,17 @@ bool DatasetReader::LacksLabel(const Row& row, const RowRoles& roles) const {
   return std::any_of(tags.begin(), tags.end(), IsNoTag);
 }
 
+namespace {
+
+Fault NoLabel(const RowSource& source, const RowRoles& roles) {
+  return source.Here(FaultKind::kInconsistent,
+                     "has no label in " + roles.ColumnOf("label"),
+                     "label the row, or leave out all such rows: "
+                     "--skip-unlabelled (skip_unlabelled: true)");
+}
+
+}  // namespace
+
 Expected<Done> DatasetReader::AddRow(const RowSource& source, const Row& row,
                                      const RowRoles& roles, TextShaper& shaper,
                                      Dataset& data) const {
@@ -339,6 +351,7 @@ Expected<Done> DatasetReader::AddRow(const RowSource& source, const Row& row,
   }
   for (const auto& [role, index] : roles.index) {
     if (row.cells[index].present) continue;
+    if (role == "label") return NoLabel(source, roles);
     return source.Here(
         FaultKind::kInconsistent, "has nothing in " + roles.ColumnOf(role),
         "give every row a value, or name another column for " + role);
@@ -498,12 +511,7 @@ Expected<Done> DatasetReader::AddText(const RowSource& source, const Row& row,
   if (!labelled_) return Done{};
   const Cell& cell = *roles.Find(row, "label");
   const std::string_view written = Trimmed(cell.text);
-  if (written.empty()) {
-    return source.Here(FaultKind::kInconsistent,
-                       "has no label in " + roles.ColumnOf("label"),
-                       "label the row, or leave out all such rows: "
-                       "--skip-unlabelled (skip_unlabelled: true)");
-  }
+  if (written.empty()) return NoLabel(source, roles);
   if (task_ == TaskKind::kRegression) {
     const auto number = ParseNumber(written);
     if (!number) {

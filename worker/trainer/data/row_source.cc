@@ -210,7 +210,7 @@ class Delimited : public RowSource {
                   "has " + std::to_string(fields_.size()) +
                       " columns, the first line " + std::to_string(width_),
                   "correct the line; where a field holds delimiters or line "
-                  "ends, quote it and use the format csv");
+                  "ends, quote it and use the format csv (--format csv)");
     }
     row.cells.resize(wanted_.size());
     for (std::size_t i = 0; i < wanted_.size(); ++i) {

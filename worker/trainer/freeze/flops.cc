@@ -145,8 +145,10 @@ namespace {
 // Adds up a layer.
 class LayerCount {
  public:
-  LayerCount(const ModelConfig& config, const Gradients& gradients)
+  LayerCount(const ModelConfig& config, const Gradients& gradients,
+             std::int64_t layer)
       : lora_(config.lora),
+        layer_(layer),
         bottleneck_(config.bottleneck),
         gradients_(gradients) {}
 
@@ -156,11 +158,12 @@ class LayerCount {
            std::int64_t inputs, std::int64_t outputs, bool below) {
     const double whole = ProductFlops(rows, inputs, outputs);
     Product(whole, gradients_.Weight(name), below);
-    if (!lora_.on(part)) return;
+    const std::int64_t rank = lora_.RankOf(part, layer_);
+    if (rank == 0) return;
     const bool adapts = gradients_.Adapter(name);
     // A, then B
-    Product(ProductFlops(rows, inputs, lora_.rank), adapts, below);
-    Product(ProductFlops(rows, lora_.rank, outputs), adapts, adapts || below);
+    Product(ProductFlops(rows, inputs, rank), adapts, below);
+    Product(ProductFlops(rows, rank, outputs), adapts, adapts || below);
   }
 
   // Behind the map, on rows of `width` that have a gradient or not.
@@ -181,6 +184,7 @@ class LayerCount {
 
  private:
   const LoraSpec& lora_;
+  const std::int64_t layer_;
   const BottleneckSpec& bottleneck_;
   const Gradients& gradients_;
   ModuleFlops flops_;
@@ -265,8 +269,8 @@ ModuleFlops LayerFlops(const ModelConfig& config, const Gradients& gradients,
                        const LayerWork& work) {
   using enum LoraPart;
   const double sight =
-      ProductFlops(work.texts * work.asking, work.tokens, config.hidden);
-  LayerCount count(config, gradients);
+      ProductFlops(work.texts * work.asking, work.tokens, config.query_width());
+  LayerCount count(config, gradients, work.layer);
   std::map<LoraPart, bool> has;  // a gradient, behind the map
   for (const LayerMap& map : LayerMapsOf(config, work.layer)) {
     has[map.part] = work.below || gradients.Map(map.name);
@@ -279,15 +283,21 @@ ModuleFlops LayerFlops(const ModelConfig& config, const Gradients& gradients,
   CountDistances(config, gradients, work, count);
   const bool attention = work.below || gradients(Part::kAttention, work.layer);
   const LayerNames names = LayerNamesOf(config, work.layer);
-  // In ModernBERT a norm stands before the map, and trains with it.
+  // In ModernBERT and decoders a norm stands before the map, and trains with
+  // it.
   const auto before = [&](const std::string& norm) {
-    return config.family == Family::kModernBert && gradients.Weight(norm);
+    const bool first = config.decoder || config.family == Family::kModernBert;
+    return first && gradients.Weight(norm);
   };
   for (const LayerMap& map : LayerMapsOf(config, work.layer)) {
     bool below = work.below || before(names.attention_norm);
     if (map.part == kAttentionOut) below = query || key || value;
-    if (map.part == kFeedForwardIn) below = attention || before(names.norm);
-    if (map.part == kFeedForwardOut) below = attention || has[kFeedForwardIn];
+    if (map.part == kFeedForwardIn || map.part == kFeedForwardGate) {
+      below = attention || before(names.norm);
+    }
+    if (map.part == kFeedForwardOut) {
+      below = attention || has[kFeedForwardIn] || has[kFeedForwardGate];
+    }
     count.Map(map.part, map.name, RowsOf(map.part, work), map.inputs,
               map.outputs, below);
     if (map.part == kAttentionOut || map.part == kFeedForwardOut) {

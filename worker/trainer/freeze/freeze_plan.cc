@@ -59,7 +59,7 @@ std::set<std::string> KnownModules(const ModelConfig& config,
   for (std::int64_t i = 0; i < config.layers; ++i) {
     known.insert(LayerName(i) + ".attention");
     known.insert(LayerName(i) + ".ffn");
-    for (std::int64_t j = 0; j < config.heads; ++j) {
+    for (std::int64_t j = 0; j < config.heads && !config.shares_heads(); ++j) {
       known.insert(AttentionHead(i, j));
     }
   }
@@ -81,8 +81,9 @@ std::string ModulesInWords(const ModelConfig& config, const Heads& heads) {
   };
   return "embeddings, layer.0 to layer." + last(config.layers) +
          (HasPooler(config, heads) ? ", pooler" : "") + HeadsInWords(heads) +
-         ", and of each layer attention, ffn, head.0 to head." +
-         last(config.heads);
+         ", and of each layer attention, ffn" +
+         (config.shares_heads() ? ""
+                                : ", head.0 to head." + last(config.heads));
 }
 
 Fault NoModule(const std::string& model, const std::string& module,
@@ -97,15 +98,20 @@ Fault NoModule(const std::string& model, const std::string& module,
 }
 
 // What stays as it was pretrained because something else trains in its place.
-bool Stays(const ModelConfig& config, const ParameterSpec& spec, Tuned tuned) {
+// With ranks by module this holds of the modules that have one.
+bool Stays(const ModelConfig& config, const ParameterSpec& spec,
+           const ModuleRates& rates, Tuned tuned) {
   const bool encoder = spec.part == Part::kEmbeddings || spec.layer >= 0;
   if (!encoder) return false;
   if (tuned == Tuned::kBiases) return !spec.is_bias();
-  return config.adapted() && !spec.adapts();
+  if (!config.adapted() || spec.adapts()) return false;
+  return config.lora.ranks.empty() ||
+         config.lora.ranks.contains(DecidingModule(spec, rates));
 }
 
 // What a study says to get adapters, or biases alone.
 std::string Chosen(const ModelConfig& config) {
+  if (!config.lora.ranks.empty()) return "ranks";
   if (config.lora.any()) return "training.lora";
   return config.bottleneck.any() ? "training.adapters" : "training.trains";
 }
@@ -117,12 +123,12 @@ Expected<Done> CheckMoves(const ModelConfig& config, const Heads& heads,
   std::set<std::string> moved = {kPooler};
   for (const HeadSpec& head : heads) moved.insert(ModuleOfHead(head));
   for (const ParameterSpec& spec : ParametersOf(config, heads)) {
-    if (Stays(config, spec, tuned)) continue;
+    if (Stays(config, spec, rates, tuned)) continue;
     for (const std::string& module : Deciders(spec)) moved.insert(module);
   }
   for (const auto& [name, rate] : rates) {
     const bool of_head = name.find(".head.") != std::string::npos;
-    if (of_head && config.adapted()) {
+    if (of_head && config.adapted() && config.lora.ranks.empty()) {
       return Fault{
           FaultKind::kMisuse,
           "single attention heads (" + name +
@@ -134,6 +140,22 @@ Expected<Done> CheckMoves(const ModelConfig& config, const Heads& heads,
                  "the rate of " + name + " would move nothing: " +
                      Chosen(config) + " has nothing there to train",
                  "freeze it, or train without " + Chosen(config)};
+  }
+  return Done{};
+}
+
+// A rank is of a module that decides by itself, as its rate does.
+Expected<Done> CheckRanks(const ModelConfig& config, const ModuleRates& rates) {
+  for (const auto& [module, rank] : config.lora.ranks) {
+    const bool of_layer = module.starts_with("layer.") &&
+                          module.find(".head.") == std::string::npos;
+    if (of_layer && rates.contains(module)) continue;
+    return Fault{FaultKind::kMisuse,
+                 "the rank of " + module + " is " + std::to_string(rank) +
+                     (of_layer ? ", and it has no rate of its own"
+                               : ", and it has no linear maps to adapt"),
+                 "give ranks to layers, or to layer.N.attention and "
+                 "layer.N.ffn, that have rates"};
   }
   return Done{};
 }
@@ -173,7 +195,7 @@ Expected<ParameterPlan> PlanFor(const ModelConfig& config,
                      spec.name + ")",
                  "let model.layers and the space of the study fit the model"};
   }
-  if (Stays(config, spec, semantics.tuned)) return ParameterPlan{};
+  if (Stays(config, spec, rates, semantics.tuned)) return ParameterPlan{};
   plan.rate = rate.value_or(0.0);
   plan.needs_gradient = semantics.mode == FreezeMode::kLr0 || plan.trains();
   return plan;
@@ -229,6 +251,14 @@ std::string ModuleOf(const ParameterSpec& spec) {
   return top ? Deciders(spec).front() : Deciders(spec).back();
 }
 
+std::string DecidingModule(const ParameterSpec& spec,
+                           const ModuleRates& rates) {
+  for (const std::string& name : Deciders(spec)) {
+    if (rates.contains(name)) return name;
+  }
+  return ModuleOf(spec);
+}
+
 bool IsWithin(const ParameterSpec& spec, const std::string& module) {
   const std::vector<std::string> names = Deciders(spec);
   return ModuleOf(spec) == module ||
@@ -259,6 +289,7 @@ Expected<FreezePlan> MakeFreezePlan(const ModelConfig& config,
   FreezePlan plan;
   plan.semantics = semantics;
   Expected<Done> named = CheckModules("the model", config, heads, rates, {});
+  if (named.ok()) named = CheckRanks(config, rates);
   if (named.ok() && (config.adapted() || semantics.tuned != Tuned::kAll)) {
     named = CheckMoves(config, heads, rates, semantics.tuned);
   }

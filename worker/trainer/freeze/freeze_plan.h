@@ -6,7 +6,8 @@
 // (docs/explanation/freezing.md).
 //
 // With adapters (model/model_config.h) the rate of a layer is that of its
-// adapters, and where only biases train (Ben Zaken et al., 2022) that of its
+// adapters (where ranks are by module, only that of a module with a rank), and
+// where only biases train (Ben Zaken et al., 2022) that of its
 // biases; the other weights of embeddings and layers stay, without a gradient
 // under kLr0 too.
 //
@@ -80,6 +81,9 @@ std::vector<std::string> ModuleNames(const ModelConfig& config,
                                      const Heads& heads);
 
 std::string ModuleOf(const ParameterSpec& spec);
+// Returns the finest module with a rate that decides on the weight, single
+// attention heads apart; ModuleOf if none has a rate.
+std::string DecidingModule(const ParameterSpec& spec, const ModuleRates& rates);
 // Holds for the weights of layer.3.ffn of "layer.3.ffn" and of "layer.3".
 bool IsWithin(const ParameterSpec& spec, const std::string& module);
 

@@ -27,6 +27,8 @@ std::shared_ptr<const Blocks> MakeBlocks(const ModelConfig& config,
       return std::make_shared<ModernBertBlocks>(config, found, form);
     case Family::kDebertaV3:
       return std::make_shared<DebertaBlocks>(config, found, form);
+    case Family::kLlama:
+      return std::make_shared<LlamaBlocks>(config, found, form);
     default:
       return std::make_shared<BertBlocks>(config, found, form);
   }
@@ -92,7 +94,8 @@ at::Tensor Blocks::Adapted(const Linear& linear, at::Tensor mapped,
   if (!linear.lora_a.defined()) return mapped;
   const at::Tensor seen = Drop(x, config_.lora.dropout, turn);
   const at::Tensor few = at::linear(seen, linear.lora_a);  // [..., rank]
-  return mapped + at::linear(few, linear.lora_b) * config_.lora.scale();
+  const double scale = config_.lora.ScaleOf(linear.lora_a.size(0));
+  return mapped + at::linear(few, linear.lora_b) * scale;
 }
 
 at::Tensor Blocks::Behind(const Linear& linear, const at::Tensor& x) const {
@@ -492,6 +495,96 @@ at::Tensor ModernBertBlocks::RunLayer(std::int64_t index,
       middle + FeedForward(layer, middle, turn);  // [B, M, H]
   if (index + 1 < config().layers) return sum;
   return Normalize(sum, last_norm_, config());  // [B, M, H]
+}
+
+// In the order in which data flow.
+
+LlamaBlocks::LlamaBlocks(const ModelConfig& config, const WeightsByName& found,
+                         const Form& form)
+    : Blocks(config, form) {
+  words_ = found.Value("model.embed_tokens.weight");
+  last_norm_ = found.NormOf("model.norm");
+  const auto norm_of = [&](const std::string& name) {
+    return config.head_norms ? found.NormOf(name) : Norm{};
+  };
+  for (std::int64_t i = 0; i < config.layers; ++i) {
+    const LayerNames names = RulesOf(config.family).NamesOf(config, i);
+    layers_.push_back(
+        {found.NormOf(names.attention_norm), Kept(found.LinearOf(names.query)),
+         Kept(found.LinearOf(names.key)), Kept(found.LinearOf(names.value)),
+         norm_of(names.query_norm), norm_of(names.key_norm),
+         Kept(found.LinearOf(names.attention_out)), found.NormOf(names.norm),
+         Kept(found.LinearOf(names.gate)), Kept(found.LinearOf(names.up)),
+         Kept(found.LinearOf(names.down))});
+  }
+}
+
+at::Tensor LlamaBlocks::Embed(const Batch& batch, const Pass& pass) const {
+  const std::int64_t pad = config().pads_alone ? config().pad_id : -1;
+  return DropEmbedded(at::embedding(words_, batch.ids, pad), batch,
+                      pass);  // [B, N, H]
+}
+
+Blocks::Surroundings LlamaBlocks::Around(const Batch& batch) const {
+  Surroundings around;
+  around.batch = &batch;
+  const std::int64_t tokens = batch.ids.size(1);
+  around.rotation = RotationOf(tokens, config().head_size(), config().theta,
+                               batch.ids.options().dtype(at::kFloat),
+                               config().rotary_scaling);
+  const at::Tensor before =
+      at::ones({tokens, tokens}, batch.mask.options()).tril();  // [N, N]
+  around.mask = AdditiveMask(batch.mask.unsqueeze(1) * before);
+  return around;  // its mask: [B, 1, N, N]
+}
+
+at::Tensor LlamaBlocks::ForQueries(const at::Tensor& x) const {
+  const std::int64_t share = config().heads / config().heads_of_keys();
+  return share == 1 ? x : x.repeat_interleave(share, 1);  // [B, A, N, D]
+}
+
+at::Tensor LlamaBlocks::Attend(const Layer& layer, const at::Tensor& hidden,
+                               const Turn& turn) const {
+  const at::Tensor normal =
+      Normalize(hidden, layer.attention_norm, config());  // [B, N, H]
+  const auto rotated = [&](const Linear& map, const Norm& norm,
+                           std::int64_t heads) {
+    at::Tensor x = SplitHeads(Map(map, normal, turn), heads);
+    if (norm.weight.defined()) x = Normalize(x, norm, config());
+    return Rotate(x, turn.around.rotation);  // [B, A or K, N, D]
+  };
+  const std::int64_t keys = config().heads_of_keys();
+  const at::Tensor query =
+      rotated(layer.query, layer.query_norm, config().heads);
+  const at::Tensor key = ForQueries(rotated(layer.key, layer.key_norm, keys));
+  const at::Tensor value =
+      ForQueries(SplitHeads(Map(layer.value, normal, turn), keys));
+  const at::Tensor seen =
+      See(query, key, value, turn.around.mask, turn);  // [B, N, A * D]
+  return Behind(layer.attention_out, Map(layer.attention_out, seen, turn));
+}
+
+// SwiGLU (Shazeer, 2020).
+at::Tensor LlamaBlocks::FeedForward(const Layer& layer,
+                                    const at::Tensor& hidden,
+                                    const Turn& turn) const {
+  const at::Tensor normal = Normalize(hidden, layer.norm, config());
+  const at::Tensor gate =
+      Activate(Map(layer.gate, normal, turn), config().activation);
+  const at::Tensor gated = gate * Map(layer.up, normal, turn);  // [B, N, F]
+  return Behind(layer.down, Map(layer.down, gated, turn));      // [B, N, H]
+}
+
+at::Tensor LlamaBlocks::RunLayer(std::int64_t index, const at::Tensor& hidden,
+                                 const Surroundings& around,
+                                 const Pass& pass) const {
+  const Layer& layer = layers_[static_cast<std::size_t>(index)];
+  const Turn turn = TurnOf(index, around, pass);
+  const at::Tensor middle = hidden + Attend(layer, hidden, turn);  // [B, N, H]
+  const at::Tensor sum =
+      middle + FeedForward(layer, middle, turn);  // [B, N, H]
+  if (index + 1 < config().layers) return sum;
+  return Normalize(sum, last_norm_, config());  // [B, N, H]
 }
 
 }  // namespace frostline::trainer

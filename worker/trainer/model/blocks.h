@@ -208,6 +208,42 @@ class ModernBertBlocks : public Blocks {
   std::vector<Layer> layers_;
 };
 
+// Decoders like Llama's: norms before attention and feed forward, rotary
+// positions, a token sees none after it, K heads of keys and values for A of
+// queries.
+class LlamaBlocks : public Blocks {
+ public:
+  LlamaBlocks(const ModelConfig& config, const WeightsByName& found,
+              const Form& form);
+
+  at::Tensor Embed(const Batch& batch, const Pass& pass) const override;
+  Surroundings Around(const Batch& batch) const override;
+  at::Tensor RunLayer(std::int64_t layer, const at::Tensor& hidden,
+                      const Surroundings& around,
+                      const Pass& pass) const override;
+
+ private:
+  struct Layer {
+    Norm attention_norm;
+    Linear query, key, value;
+    Norm query_norm, key_norm;  // undefined unless the family has them
+    Linear attention_out;
+    Norm norm;
+    Linear gate, up, down;
+  };
+
+  at::Tensor Attend(const Layer& layer, const at::Tensor& hidden,
+                    const Turn& turn) const;
+  at::Tensor FeedForward(const Layer& layer, const at::Tensor& hidden,
+                         const Turn& turn) const;
+  // Returns each of [B, K, N, D] as often as queries share it: [B, A, N, D].
+  at::Tensor ForQueries(const at::Tensor& x) const;
+
+  at::Tensor words_;
+  Norm last_norm_;
+  std::vector<Layer> layers_;
+};
+
 }  // namespace frostline::trainer
 
 #endif  // FROSTLINE_WORKER_TRAINER_MODEL_BLOCKS_H_

@@ -18,14 +18,17 @@ const FamilyRules& Constant() {
 }  // namespace
 
 std::span<const KnownModel> KnownModels() {
-  static constexpr std::array<KnownModel, 7> kKnown = {
+  static constexpr std::array<KnownModel, 10> kKnown = {
       {{"bert", "Bert", Family::kBert},
        {"distilbert", "DistilBert", Family::kDistilBert},
        {"roberta", "Roberta", Family::kRoberta},
        {"xlm-roberta", "XLMRoberta", Family::kRoberta},
        {"electra", "Electra", Family::kElectra},
        {"modernbert", "ModernBert", Family::kModernBert},
-       {"deberta-v2", "DebertaV2", Family::kDebertaV3}}};
+       {"deberta-v2", "DebertaV2", Family::kDebertaV3},
+       {"llama", "Llama", Family::kLlama},
+       {"qwen2", "Qwen2", Family::kLlama},
+       {"qwen3", "Qwen3", Family::kLlama}}};
   return kKnown;
 }
 
@@ -43,6 +46,8 @@ const FamilyRules& RulesOf(Family family) {
       return Constant<ModernBertRules>();
     case Family::kDebertaV3:
       return Constant<DebertaRules>();
+    case Family::kLlama:
+      return Constant<LlamaRules>();
   }
   return Constant<BertRules>();
 }
@@ -64,6 +69,14 @@ void ListPlainLayer(const ModelConfig& config, const LayerNames& names,
 
 namespace {
 
+// Reads the sizes, by the names that all families but DistilBERT give them.
+void ReadSizes(ConfigMembers& members, ModelConfig& config) {
+  config.hidden = members.Count("hidden_size", 1, kMaxWidth);
+  config.layers = members.Count("num_hidden_layers", 1, kMaxLayers);
+  config.heads = members.Count("num_attention_heads", 1, kMaxWidth);
+  config.feed_forward = members.Count("intermediate_size", 1, kMaxWidth);
+}
+
 // Returns a head of dropout, dense, activation, dropout and output.
 HeadShape DenseClassifier(const HeadSpec& head, Activation activation) {
   HeadShape shape;
@@ -79,10 +92,7 @@ HeadShape DenseClassifier(const HeadSpec& head, Activation activation) {
 }  // namespace
 
 void BertRules::Read(ConfigMembers& members, ModelConfig& config) const {
-  config.hidden = members.Count("hidden_size", 1, kMaxWidth);
-  config.layers = members.Count("num_hidden_layers", 1, kMaxLayers);
-  config.heads = members.Count("num_attention_heads", 1, kMaxWidth);
-  config.feed_forward = members.Count("intermediate_size", 1, kMaxWidth);
+  ReadSizes(members, config);
   config.types = members.Count("type_vocab_size", 1, kMaxVocabulary);
   config.norm_epsilon = members.Number("layer_norm_eps", 1.0, 1e-12);
   config.hidden_dropout = members.Number("hidden_dropout_prob", 1.0, 0.1);
@@ -265,10 +275,7 @@ void RefuseOtherDeberta(ConfigMembers& members, const ModelConfig& config) {
 }  // namespace
 
 void DebertaRules::Read(ConfigMembers& members, ModelConfig& config) const {
-  config.hidden = members.Count("hidden_size", 1, kMaxWidth);
-  config.layers = members.Count("num_hidden_layers", 1, kMaxLayers);
-  config.heads = members.Count("num_attention_heads", 1, kMaxWidth);
-  config.feed_forward = members.Count("intermediate_size", 1, kMaxWidth);
+  ReadSizes(members, config);
   config.types = members.CountOr("type_vocab_size", 0, kMaxVocabulary, 0);
   config.norm_epsilon = members.Number("layer_norm_eps", 1.0, 1e-7);
   config.hidden_dropout = members.Number("hidden_dropout_prob", 1.0, 0.1);
@@ -387,10 +394,7 @@ void RefuseOtherModernBert(ConfigMembers& members) {
 }  // namespace
 
 void ModernBertRules::Read(ConfigMembers& members, ModelConfig& config) const {
-  config.hidden = members.Count("hidden_size", 1, kMaxWidth);
-  config.layers = members.Count("num_hidden_layers", 1, kMaxLayers);
-  config.heads = members.Count("num_attention_heads", 1, kMaxWidth);
-  config.feed_forward = members.Count("intermediate_size", 1, kMaxWidth);
+  ReadSizes(members, config);
   config.gated = true;
   config.norm_epsilon = members.Number("norm_eps", 1.0, 1e-5);
   config.embedding_dropout = members.Number("embedding_dropout", 1.0, 0.0);
@@ -457,6 +461,143 @@ HeadShape ModernBertRules::HeadOf(const ModelConfig& config,
   shape.dense_activation = config.head_activation;
   shape.dense_norm = "head.norm";
   shape.output = "classifier";
+  return shape;
+}
+
+namespace {
+
+// Reads "llama3" scaling, by today's name or by the old one; any other kind
+// would be computed wrongly.
+void ReadRotary(ConfigMembers& members, ModelConfig& config) {
+  const bool old = members.Find("rope_parameters") == nullptr;
+  ConfigMembers rotary =
+      members.Within(old ? "rope_scaling" : "rope_parameters");
+  config.theta = rotary.Number("rope_theta", kMostTheta,
+                               members.Number("rope_theta", kMostTheta, 1e4));
+  if (!(config.theta > 1.0)) {
+    members.Fail(FaultKind::kInconsistent, "rope_theta must be above 1");
+  }
+  const std::string kind =
+      rotary.Text("rope_type", rotary.Text("type", "default"));
+  if (kind == "llama3") {
+    RotaryScaling& scaling = config.rotary_scaling;
+    scaling.factor = rotary.Number("factor", 1e6, 8.0);
+    scaling.low_frequency = rotary.Number("low_freq_factor", 1e6, 1.0);
+    scaling.high_frequency = rotary.Number("high_freq_factor", 1e6, 4.0);
+    scaling.pretrained_positions =
+        rotary.Count("original_max_position_embeddings", 1, kMaxPositions);
+    if (!(scaling.factor >= 1.0 && scaling.low_frequency > 0.0 &&
+          scaling.high_frequency > scaling.low_frequency)) {
+      members.Fail(FaultKind::kInconsistent,
+                   "the factors of rope scaling make no scaling");
+    }
+  } else if (kind != "default") {
+    members.Fail(FaultKind::kUnsupported,
+                 "the rope_type is \"" + kind + "\", not default or llama3");
+  }
+  if (rotary.fault()) members.Fail(rotary.fault()->kind, "rope_parameters");
+}
+
+// A window, a cap or a part that would be left out gives other numbers.
+void RefuseOtherDecoders(ConfigMembers& members, const ModelConfig& config) {
+  const auto refuse = [&](bool is, const std::string& what) {
+    if (is) members.Fail(FaultKind::kUnsupported, what);
+  };
+  refuse(members.Flag("use_sliding_window", false),
+         "use_sliding_window is true");
+  refuse(members.Flag("attention_bias", false), "attention_bias is not false");
+  refuse(members.Flag("mlp_bias", false), "mlp_bias is not false");
+  refuse(members.Find("quantization_config") != nullptr,
+         "its weights are quantized");
+  if (const JsonValue* types = members.Find("layer_types")) {
+    for (const JsonValue* at = types->first; at != nullptr; at = at->next) {
+      refuse(at->text != "full_attention", "a layer is not full_attention");
+    }
+  }
+  const std::int64_t keys = config.heads_of_keys();
+  if (config.heads % keys != 0 || config.head_size() % 2 != 0) {
+    members.Fail(FaultKind::kInconsistent,
+                 "num_attention_heads is no multiple of num_key_value_heads, "
+                 "or a head has an odd width");
+  }
+}
+
+}  // namespace
+
+void LlamaRules::Read(ConfigMembers& members, ModelConfig& config) const {
+  ReadSizes(members, config);
+  config.key_heads =
+      members.CountOr("num_key_value_heads", 1, kMaxWidth, config.heads);
+  config.head_width = members.CountOr("head_dim", 1, kMaxWidth, 0);
+  config.decoder = true;
+  config.qkv_bias = config.model_type == "qwen2";
+  config.head_norms = config.model_type == "qwen3";
+  config.pads_alone = members.Find("pad_token_id") != nullptr;
+  config.norm_epsilon = members.Number("rms_norm_eps", 1.0, 1e-6);
+  config.hidden_dropout = 0.0;
+  config.attention_dropout = members.Number("attention_dropout", 1.0, 0.0);
+  config.sequence_dropout = 0.0;
+  config.token_dropout = members.Number(
+      "classifier_dropout", 1.0, members.Number("hidden_dropout", 1.0, 0.1));
+  config.activation = members.ActivationOf("hidden_act", "silu");
+  ReadRotary(members, config);
+  RefuseOtherDecoders(members, config);
+}
+
+void LlamaRules::ListEmbeddings(const ModelConfig& config,
+                                ParameterLister& list) const {
+  list.At(Part::kEmbeddings, -1);
+  list.Embedding("model.embed_tokens", config.vocabulary, config.hidden);
+}
+
+// The norm after all layers is part of the last one.
+void LlamaRules::ListLayer(const ModelConfig& config, std::int64_t layer,
+                           ParameterLister& list) const {
+  const std::int64_t hidden = config.hidden;
+  const std::int64_t wide = config.feed_forward;
+  const bool alone = !config.shares_heads();
+  const HeadAxis rows = alone ? HeadAxis::kRows : HeadAxis::kNone;
+  const LayerNames names = NamesOf(config, layer);
+  list.At(Part::kAttention, layer);
+  list.Norm(names.attention_norm, hidden, false);
+  list.Linear(names.query, config.query_width(), hidden, rows, config.qkv_bias);
+  list.Linear(names.key, config.key_width(), hidden, rows, config.qkv_bias);
+  list.Linear(names.value, config.key_width(), hidden, rows, config.qkv_bias);
+  if (config.head_norms) {
+    list.Norm(names.query_norm, config.head_size(), false);
+    list.Norm(names.key_norm, config.head_size(), false);
+  }
+  list.Linear(names.attention_out, hidden, config.query_width(),
+              alone ? HeadAxis::kColumns : HeadAxis::kNone, false);
+  list.At(Part::kFeedForward, layer);
+  list.Norm(names.norm, hidden, false);
+  list.Linear(names.gate, wide, hidden, HeadAxis::kNone, false);
+  list.Linear(names.up, wide, hidden, HeadAxis::kNone, false);
+  list.Linear(names.down, hidden, wide, HeadAxis::kNone, false);
+  if (layer + 1 == config.layers) list.Norm("model.norm", hidden, false);
+}
+
+LayerNames LlamaRules::NamesOf(const ModelConfig& /*config*/,
+                               std::int64_t layer) const {
+  const std::string at = "model.layers." + std::to_string(layer) + ".";
+  return {.query = at + "self_attn.q_proj",
+          .key = at + "self_attn.k_proj",
+          .value = at + "self_attn.v_proj",
+          .query_norm = at + "self_attn.q_norm",
+          .key_norm = at + "self_attn.k_norm",
+          .attention_out = at + "self_attn.o_proj",
+          .attention_norm = at + "input_layernorm",
+          .gate = at + "mlp.gate_proj",
+          .up = at + "mlp.up_proj",
+          .down = at + "mlp.down_proj",
+          .norm = at + "post_attention_layernorm"};
+}
+
+HeadShape LlamaRules::HeadOf(const ModelConfig& /*config*/,
+                             const HeadSpec& head) const {
+  HeadShape shape;
+  shape.output = "score";
+  shape.output_bias = head.task == Task::kTokens;
   return shape;
 }
 

@@ -32,6 +32,7 @@ struct HeadShape {
   Activation dense_activation = Activation::kTanh;
   std::string dense_norm;
   std::string output;
+  bool output_bias = true;
 };
 
 // The rules of one family. They are constants that live for ever. Any thread
@@ -183,6 +184,30 @@ class ModernBertRules : public FamilyRules {
   }
   std::vector<std::string_view> Leftovers() const override {
     return {"decoder.", "head."};
+  }
+  void Read(ConfigMembers& members, ModelConfig& config) const override;
+  void ListEmbeddings(const ModelConfig& config,
+                      ParameterLister& list) const override;
+  void ListLayer(const ModelConfig& config, std::int64_t layer,
+                 ParameterLister& list) const override;
+  LayerNames NamesOf(const ModelConfig& config,
+                     std::int64_t layer) const override;
+  HeadShape HeadOf(const ModelConfig& config,
+                   const HeadSpec& head) const override;
+};
+
+// The rules of decoders like Llama's: RMSNorm before each half of a layer,
+// rotary positions, heads of queries that share one of keys, a gated feed
+// forward. Qwen2 has biases in q, k and v, Qwen3 norms of queries and keys. A
+// head reads the last token of a text, the only one that has seen all of it.
+class LlamaRules : public FamilyRules {
+ public:
+  std::string_view prefix() const override { return "model."; }
+  std::vector<std::string_view> EncoderParts() const override {
+    return {"embed_tokens.", "layers.", "norm."};
+  }
+  std::vector<std::string_view> Leftovers() const override {
+    return {"lm_head."};
   }
   void Read(ConfigMembers& members, ModelConfig& config) const override;
   void ListEmbeddings(const ModelConfig& config,

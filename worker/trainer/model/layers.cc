@@ -5,11 +5,14 @@
 #include <ATen/ops/bitwise_right_shift.h>
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/full.h>
+#include <ATen/ops/silu.h>
+#include <ATen/ops/where.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <optional>
 #include <string>
 #include <utility>
@@ -467,6 +470,12 @@ Linear Rows(const Linear& map, std::int64_t first, std::int64_t count) {
 
 at::Tensor Normalize(const at::Tensor& x, const Norm& norm,
                      const ModelConfig& config) {
+  if (config.decoder) {
+    const at::Tensor whole = x.to(at::kFloat);
+    const at::Tensor mean = whole.square().mean(-1, /*keepdim=*/true);
+    return norm.weight *
+           (whole * (mean + config.norm_epsilon).rsqrt());  // [..., H]
+  }
   return at::layer_norm(x, {x.size(-1)}, norm.weight, Given(norm.bias),
                         config.norm_epsilon);  // [..., H]
 }
@@ -481,6 +490,8 @@ at::Tensor Activate(const at::Tensor& x, Activation activation) {
       return at::relu(x);
     case Activation::kTanh:
       return at::tanh(x);
+    case Activation::kSilu:
+      return at::silu(x);
   }
   return x;
 }
@@ -490,11 +501,31 @@ bool Trains(const Linear& linear) {
          (linear.bias.defined() && linear.bias.requires_grad());
 }
 
+namespace {
+
+// Slows turns down as Llama 3.1 does. A wave is how many tokens a turn takes.
+at::Tensor Scaled(const at::Tensor& speeds, const RotaryScaling& scaling) {
+  const auto length = static_cast<double>(scaling.pretrained_positions);
+  const at::Tensor waves = 2.0 * std::numbers::pi / speeds;  // [D / 2]
+  const at::Tensor part = (length / waves - scaling.low_frequency) /
+                          (scaling.high_frequency - scaling.low_frequency);
+  const at::Tensor mixed =
+      (1.0 - part) * speeds / scaling.factor + part * speeds;
+  const at::Tensor slow = waves.gt(length / scaling.low_frequency);
+  const at::Tensor quick = waves.lt(length / scaling.high_frequency);
+  return at::where(slow, speeds / scaling.factor,
+                   at::where(quick, speeds, mixed));  // [D / 2]
+}
+
+}  // namespace
+
 Rotation RotationOf(std::int64_t tokens, std::int64_t width, double theta,
-                    const at::TensorOptions& options) {
+                    const at::TensorOptions& options,
+                    const RotaryScaling& scaling) {
   const at::Tensor share = at::arange(0, width, 2, options) / width;  // [D / 2]
-  const at::Tensor turns = at::outer(at::arange(tokens, options),
-                                     at::pow(theta, share).reciprocal());
+  at::Tensor speeds = at::pow(theta, share).reciprocal();
+  if (scaling.any()) speeds = Scaled(speeds, scaling);
+  const at::Tensor turns = at::outer(at::arange(tokens, options), speeds);
   const at::Tensor both = at::cat({turns, turns}, 1);  // [N, D]
   return {both.cos(), both.sin()};
 }

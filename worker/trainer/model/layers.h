@@ -135,7 +135,7 @@ struct Linear {
   at::Tensor half_bias = {};
 };
 
-// A LayerNorm.
+// A LayerNorm; in a decoder an RMSNorm (Zhang and Sennrich, 2019).
 struct Norm {
   at::Tensor weight;  // [H]
   at::Tensor bias;    // [H]
@@ -197,7 +197,8 @@ struct Rotation {
 // Returns the rotation of these tokens. `options` are those of floats on the
 // device.
 Rotation RotationOf(std::int64_t tokens, std::int64_t width, double theta,
-                    const at::TensorOptions& options);
+                    const at::TensorOptions& options,
+                    const RotaryScaling& scaling = {});
 // Rotates [B, A, M, D], with M not above N.
 at::Tensor Rotate(const at::Tensor& x, const Rotation& rotation);
 

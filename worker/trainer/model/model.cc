@@ -40,8 +40,8 @@ TransformerEncoder TransformerEncoder::Merged() const {
       const Linear linear =
           found.LinearOf(spec.name.substr(0, spec.name.rfind(".weight")));
       if (linear.lora_a.defined()) {
-        value = value +
-                at::matmul(linear.lora_b, linear.lora_a) * config_.lora.scale();
+        value = value + at::matmul(linear.lora_b, linear.lora_a) *
+                            config_.lora.ScaleOf(linear.lora_a.size(0));
       }
     }
     weights.push_back({std::move(spec), std::move(value)});
@@ -170,7 +170,14 @@ at::Tensor ModelHead::TextOf(const at::Tensor& hidden,
                              const Batch& batch) const {
   const Pooling pooling = PoolingOf(config_, spec_);
   if (pooling == Pooling::kFirst) return hidden.select(1, 0);  // [B, H]
-  const at::Tensor there = batch.mask.unsqueeze(2);            // [B, N, 1]
+  if (pooling == Pooling::kLast) {
+    const at::Tensor last = batch.mask.sum(1) - 1;  // [B]; padding is behind
+    return hidden
+        .take_along_dim(last.view({-1, 1, 1}).expand({-1, 1, hidden.size(2)}),
+                        1)
+        .squeeze(1);  // [B, H]
+  }
+  const at::Tensor there = batch.mask.unsqueeze(2);  // [B, N, 1]
   if (pooling == Pooling::kMax) {
     return hidden
         .masked_fill(there.eq(0), -std::numeric_limits<double>::infinity())

@@ -34,24 +34,36 @@ Expected<Done> CheckBottleneck(const BottleneckSpec& spec,
 namespace {
 
 using enum LoraPart;
-constexpr std::array<std::pair<std::string_view, LoraPart>, 7> kNames = {
+constexpr std::array<std::pair<std::string_view, LoraPart>, 8> kNames = {
     {{"query", kQuery},
      {"key", kKey},
      {"value", kValue},
      {"attention_out", kAttentionOut},
      {"ffn_in", kFeedForwardIn},
      {"ffn_out", kFeedForwardOut},
+     {"ffn_gate", kFeedForwardGate},
      {"qkv", kQueryKeyValue}}};
 
 }  // namespace
 
-bool LoraSpec::on_attention() const {
-  return on(kQuery) || on(kKey) || on(kValue) || on(kQueryKeyValue) ||
-         on(kAttentionOut);
+bool IsFeedForward(LoraPart part) {
+  return part == kFeedForwardIn || part == kFeedForwardOut ||
+         part == kFeedForwardGate;
 }
 
-bool LoraSpec::on_feed_forward() const {
-  return on(kFeedForwardIn) || on(kFeedForwardOut);
+std::int64_t LoraSpec::RankOf(LoraPart part, std::int64_t layer) const {
+  if (!parts.contains(part)) return 0;
+  if (ranks.empty()) return rank;
+  const std::string whole = "layer." + std::to_string(layer);
+  auto found =
+      ranks.find(whole + (IsFeedForward(part) ? ".ffn" : ".attention"));
+  if (found == ranks.end()) found = ranks.find(whole);
+  return found == ranks.end() ? 0 : found->second;
+}
+
+double LoraSpec::ScaleOf(std::int64_t its_rank) const {
+  if (alpha_per_rank > 0.0) return alpha_per_rank;
+  return alpha > 0.0 ? alpha / static_cast<double>(its_rank) : 1.0;
 }
 
 std::optional<LoraPart> LoraPartOf(std::string_view name) {
@@ -79,15 +91,37 @@ std::string LoraPartNames() {
 
 Expected<Done> CheckLora(const LoraSpec& lora, std::int64_t hidden,
                          std::int64_t feed_forward) {
-  // Every map has one side as wide as the hidden states.
-  const std::int64_t most =
-      lora.on_feed_forward() ? std::min(hidden, feed_forward) : hidden;
-  if (lora.rank <= most) return Done{};
-  return Fault{
-      FaultKind::kMisuse,
-      "training.lora.rank is " + std::to_string(lora.rank) +
-          ", and the maps it adapts have no more than " + std::to_string(most),
-      "give a rank of 1 to " + std::to_string(most) + "; 4 to 64 are usual"};
+  const auto check = [&](std::int64_t rank, const std::string& said,
+                         bool attention, bool behind) -> Expected<Done> {
+    const bool on_attention =
+        attention && !std::ranges::all_of(lora.parts, IsFeedForward);
+    const bool on_feed_forward =
+        behind && std::ranges::any_of(lora.parts, IsFeedForward);
+    if (rank > 0 && !on_attention && !on_feed_forward) {
+      return Fault{
+          FaultKind::kMisuse,
+          said + " is " + std::to_string(rank) +
+              ", and training.lora.modules names none of its maps",
+          "name some under training.lora.modules, e.g. " +
+              std::string(behind ? "ffn_in, ffn_out" : "query, value")};
+    }
+    // Every map has one side as wide as the hidden states.
+    const std::int64_t most =
+        on_feed_forward ? std::min(hidden, feed_forward) : hidden;
+    if (rank <= most) return Done{};
+    return Fault{
+        FaultKind::kMisuse,
+        said + " is " + std::to_string(rank) +
+            ", and the maps it adapts have no more than " +
+            std::to_string(most),
+        "give a rank of 1 to " + std::to_string(most) + "; 4 to 64 are usual"};
+  };
+  for (const auto& [module, rank] : lora.ranks) {
+    RETURN_IF_FAULT(check(rank, "the rank of " + module,
+                          !module.ends_with(".ffn"),
+                          !module.ends_with(".attention")));
+  }
+  return check(lora.rank, "training.lora.rank", true, true);
 }
 
 namespace {
@@ -130,7 +164,8 @@ void CheckConfig(ConfigMembers& members, const ModelConfig& config) {
   if (members.Flag("is_decoder", false)) {
     members.Fail(FaultKind::kUnsupported, "it is a decoder");
   }
-  if (config.heads > 0 && config.hidden % config.heads != 0) {
+  if (config.heads > 0 && config.head_width == 0 &&
+      config.hidden % config.heads != 0) {
     members.Fail(FaultKind::kInconsistent,
                  "the hidden size is no multiple of the attention heads");
   }
@@ -229,11 +264,12 @@ bool ConfigMembers::Flag(std::string_view name, bool otherwise) {
 
 Activation ConfigMembers::ActivationOf(std::string_view name,
                                        std::string_view otherwise) {
-  constexpr std::array<std::pair<std::string_view, Activation>, 5> kKnown = {
+  constexpr std::array<std::pair<std::string_view, Activation>, 6> kKnown = {
       {{"gelu", Activation::kGelu},
        {"gelu_new", Activation::kGeluTanh},
        {"gelu_pytorch_tanh", Activation::kGeluTanh},
        {"relu", Activation::kRelu},
+       {"silu", Activation::kSilu},
        {"tanh", Activation::kTanh}}};
   const std::string wanted = Text(name, otherwise);
   for (const auto& [known, activation] : kKnown) {
@@ -265,8 +301,10 @@ void ConfigMembers::Fail(FaultKind kind, const std::string& what) {
   if (fault_) return;
   fault_ = Fault{kind, "config.json: " + what,
                  "take the config.json that was published with the weights of "
-                 "a BERT, DistilBERT, RoBERTa, XLM-R, ELECTRA, ModernBERT or "
-                 "DeBERTa-v3 model"};
+                 "a BERT, DistilBERT, RoBERTa, XLM-R, ELECTRA, ModernBERT, "
+                 "DeBERTa-v3, Llama 3, SmolLM2, Qwen2 or Qwen3 model; any "
+                 "other is trained by a script of yours "
+                 "(docs/how-to/your-trainer.md)"};
 }
 
 std::vector<std::string> NamesOfClasses(const JsonValue& id2label) {

@@ -8,6 +8,7 @@
 #define FROSTLINE_WORKER_TRAINER_MODEL_MODEL_CONFIG_H_
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -51,22 +52,28 @@ enum class LoraPart : std::uint8_t {
   kAttentionOut,
   kFeedForwardIn,
   kFeedForwardOut,
-  kQueryKeyValue,  // in a family that has them in one map
+  kFeedForwardGate,  // in a family that has it beside kFeedForwardIn
+  kQueryKeyValue,    // in a family that has them in one map
 };
 
 // Which linear maps have low-rank adapters, and how large those are.
 struct LoraSpec {
-  std::int64_t rank = 0;  // 0: no adapters
-  double alpha = 0.0;
+  std::int64_t rank = 0;  // of every layer; 0: as `ranks` says
+  // Instead of that, by module ("layer.3", "layer.3.ffn"); 0: none. The weights
+  // of these modules stay; modules that are not among them have no adapters,
+  // and their weights train.
+  std::map<std::string, std::int64_t> ranks = {};
+  double alpha = 0.0;           // 0: as much as the rank
+  double alpha_per_rank = 0.0;  // instead of alpha
   double dropout = 0.0;
-  // The maps that are adapted, in every layer.
+  // The maps that are adapted, in every layer that has adapters.
   std::set<LoraPart> parts = {LoraPart::kQuery, LoraPart::kValue};
 
-  bool any() const { return rank > 0; }
-  bool on(LoraPart part) const { return any() && parts.contains(part); }
-  bool on_attention() const;
-  bool on_feed_forward() const;
-  double scale() const { return alpha / static_cast<double>(rank); }
+  bool any() const { return rank > 0 || !ranks.empty(); }
+  // Returns 0 for a map without an adapter.
+  std::int64_t RankOf(LoraPart part, std::int64_t layer) const;
+  // Returns what an adapter of this rank is multiplied with.
+  double ScaleOf(std::int64_t its_rank) const;
 };
 
 // Returns the part called "query", or by its name in a model of transformers
@@ -75,11 +82,13 @@ std::optional<LoraPart> LoraPartOf(std::string_view name);
 
 std::string_view NameOf(LoraPart part);
 
+bool IsFeedForward(LoraPart part);
+
 // Returns "query, key, …", to tell those who wrote another word.
 std::string LoraPartNames();
 
 // Returns kMisuse for a rank at which an adapter of these widths would be as
-// large as what it adapts.
+// large as what it adapts, and for a module none of whose maps is adapted.
 Expected<Done> CheckLora(const LoraSpec& lora, std::int64_t hidden,
                          std::int64_t feed_forward);
 
@@ -90,10 +99,23 @@ enum class Family : std::uint8_t {
   kElectra,
   kModernBert,
   kDebertaV3,
+  kLlama,  // and what is made like it: SmolLM2, Qwen2, Qwen3
 };
 
 // kGelu is exact, kGeluTanh its approximation ("gelu_new").
-enum class Activation : std::uint8_t { kGelu, kGeluTanh, kRelu, kTanh };
+enum class Activation : std::uint8_t { kGelu, kGeluTanh, kRelu, kTanh, kSilu };
+
+// How rotary positions reach beyond the texts of pretraining, as Llama 3.1 has
+// it: slow turns become slower by `factor`, quick ones stay as they are, and
+// those between are mixed.
+struct RotaryScaling {
+  double factor = 1.0;
+  double low_frequency = 1.0;   // in turns of the texts of pretraining
+  double high_frequency = 4.0;  // those that turn more often stay
+  std::int64_t pretrained_positions = 0;  // 0: no scaling
+
+  bool any() const { return pretrained_positions > 0; }
+};
 
 // The shape of a model, and what a trial sets about it.
 struct ModelConfig {
@@ -104,11 +126,18 @@ struct ModelConfig {
   std::int64_t embedding = 0;     // of the tables; 0: as wide as `hidden`
   std::int64_t layers = 0;        // 12
   std::int64_t heads = 0;         // 12
+  std::int64_t key_heads = 0;     // of keys and values; 0: as many
+  std::int64_t head_width = 0;    // 0: hidden / heads
   std::int64_t feed_forward = 0;  // 3072
   std::int64_t positions = 0;     // rows of the table
   std::int64_t types = 0;         // 0: no token types
   bool gated = false;             // the feed forward has a second half
+  bool decoder = false;  // a token sees none after it; texts end in their sense
+  bool qkv_bias = false;    // of a decoder
+  bool head_norms = false;  // of a decoder: of queries and keys
   std::int64_t pad_id = 0;
+  bool pads_alone =
+      true;  // no text has the padding id: its row has no gradient
   Activation activation = Activation::kGelu;
   double norm_epsilon = 1e-12;
   double hidden_dropout = 0.1;
@@ -123,6 +152,7 @@ struct ModelConfig {
   // local, and how many tokens a local layer sees to each side.
   double theta = 0.0;
   double local_theta = 0.0;
+  RotaryScaling rotary_scaling;
   std::vector<bool> local_layers;
   std::int64_t window = 0;
   // Attention by distance: how many distances to each side have a row. Far ones
@@ -135,9 +165,20 @@ struct ModelConfig {
   LoraSpec lora;
   BottleneckSpec bottleneck;
 
-  // Adapters train instead of the weights of embeddings and layers.
+  // Adapters train instead of the weights of embeddings and layers, or of some
+  // layers.
   bool adapted() const { return lora.any() || bottleneck.any(); }
-  std::int64_t head_size() const { return hidden / heads; }
+  std::int64_t head_size() const {
+    return head_width > 0 ? head_width : hidden / heads;
+  }
+  std::int64_t heads_of_keys() const {
+    return key_heads > 0 ? key_heads : heads;
+  }
+  // Returns how many numbers queries have, and keys or values.
+  std::int64_t query_width() const { return heads * head_size(); }
+  std::int64_t key_width() const { return heads_of_keys() * head_size(); }
+  // Several heads of queries share one of keys, so that none stands alone.
+  bool shares_heads() const { return heads_of_keys() != heads; }
   std::int64_t table_width() const {
     return embedding == 0 ? hidden : embedding;
   }

@@ -19,7 +19,8 @@ void ListLinearHead(const HeadShape& shape, const HeadSpec& head,
     list.Linear(shape.dense, hidden, hidden, HeadAxis::kNone, shape.dense_bias);
   }
   if (!shape.dense_norm.empty()) list.Norm(shape.dense_norm, hidden, false);
-  list.Linear(shape.output, head.outputs, hidden);
+  list.Linear(shape.output, head.outputs, hidden, HeadAxis::kNone,
+              shape.output_bias);
 }
 
 void ListHead(const ModelConfig& config, const HeadSpec& head,
@@ -55,11 +56,11 @@ void ListHead(const ModelConfig& config, const HeadSpec& head,
 void ListAdapters(const ModelConfig& config, std::int64_t layer,
                   ParameterLister& list) {
   for (const LayerMap& map : LayerMapsOf(config, layer)) {
-    if (!config.lora.on(map.part)) continue;
-    const bool feed_forward = map.part == LoraPart::kFeedForwardIn ||
-                              map.part == LoraPart::kFeedForwardOut;
-    list.At(feed_forward ? Part::kFeedForward : Part::kAttention, layer);
-    list.Adapter(map.name, map.outputs, map.inputs, config.lora.rank);
+    const std::int64_t rank = config.lora.RankOf(map.part, layer);
+    if (rank == 0) continue;
+    list.At(IsFeedForward(map.part) ? Part::kFeedForward : Part::kAttention,
+            layer);
+    list.Adapter(map.name, map.outputs, map.inputs, rank);
   }
 }
 
@@ -88,7 +89,11 @@ std::string PrefixOf(const HeadSpec& head) {
 }
 
 Pooling PoolingOf(const ModelConfig& config, const HeadSpec& head) {
-  if (head.pooling != Pooling::kUsual) return head.pooling;
+  // The first token of a decoder has seen nothing but itself.
+  const bool chosen = head.pooling != Pooling::kUsual &&
+                      !(config.decoder && head.pooling == Pooling::kFirst);
+  if (chosen) return head.pooling;
+  if (config.decoder) return Pooling::kLast;
   const bool own = head.kind == HeadKind::kLinear && !head.apart();
   return own && config.mean_classifier ? Pooling::kMean : Pooling::kFirst;
 }
@@ -148,13 +153,17 @@ std::vector<LayerMap> LayerMapsOf(const ModelConfig& config,
   const std::int64_t wide = config.feed_forward;
   std::vector<LayerMap> maps;
   if (names.qkv.empty()) {
-    maps = {{kQuery, names.query, hidden, hidden},
-            {kKey, names.key, hidden, hidden},
-            {kValue, names.value, hidden, hidden}};
+    maps = {{kQuery, names.query, config.query_width(), hidden},
+            {kKey, names.key, config.key_width(), hidden},
+            {kValue, names.value, config.key_width(), hidden}};
   } else {
     maps = {{kQueryKeyValue, names.qkv, 3 * hidden, hidden}};
   }
-  maps.push_back({kAttentionOut, names.attention_out, hidden, hidden});
+  maps.push_back(
+      {kAttentionOut, names.attention_out, hidden, config.query_width()});
+  if (!names.gate.empty()) {
+    maps.push_back({kFeedForwardGate, names.gate, wide, hidden});
+  }
   maps.push_back(
       {kFeedForwardIn, names.up, config.gated ? 2 * wide : wide, hidden});
   maps.push_back({kFeedForwardOut, names.down, hidden, wide});
@@ -178,7 +187,8 @@ Expected<Done> CheckAdapters(const ModelConfig& config) {
                      config.model_type + " have no such map",
                  "name some of " + all};
   }
-  return CheckLora(config.lora, config.hidden, config.feed_forward);
+  return CheckLora(config.lora, std::min(config.hidden, config.key_width()),
+                   config.feed_forward);
 }
 
 std::vector<ParameterSpec> EncoderParametersOf(const ModelConfig& config) {
@@ -315,7 +325,8 @@ bool IsLeftover(std::string_view name, const ModelConfig& config) {
       std::ranges::any_of(kHeads, begins)) {
     return true;
   }
-  if (name.ends_with("embeddings.position_ids") ||
+  if (name.ends_with("rotary_emb.inv_freq") ||
+      name.ends_with("embeddings.position_ids") ||
       name.ends_with("embeddings.token_type_ids")) {
     return true;
   }

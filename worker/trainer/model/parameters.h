@@ -40,8 +40,8 @@ enum class HeadKind : std::uint8_t {
 // How a whole text becomes one vector: by its first token (through the pooler,
 // if the family has one), or by the mean or the largest of its tokens. kUsual
 // is kFirst, unless the family's own head takes the mean
-// (ModelConfig::mean_classifier).
-enum class Pooling : std::uint8_t { kUsual, kFirst, kMean, kMax };
+// (ModelConfig::mean_classifier), and kLast for a decoder.
+enum class Pooling : std::uint8_t { kUsual, kFirst, kMean, kMax, kLast };
 
 // What a head is: its task, its kind and its size.
 struct HeadSpec {
@@ -149,7 +149,9 @@ std::vector<ParameterSpec> ParametersOf(const ModelConfig& config,
 // three in one map.
 struct LayerNames {
   std::string query = {}, key = {}, value = {}, qkv = {};
+  std::string query_norm = {}, key_norm = {};  // of a decoder
   std::string attention_out, attention_norm;
+  std::string gate = {};  // of a decoder
   std::string up, down, norm;
 };
 LayerNames LayerNamesOf(const ModelConfig& config, std::int64_t layer);

@@ -46,6 +46,25 @@ std::string FreezeJson(const TrialUsage& usage) {
   return freeze.Close();
 }
 
+std::string AuditJson(const std::vector<ModuleAudit>& modules) {
+  std::string all;
+  for (const ModuleAudit& each : modules) {
+    Members members;
+    members.Text("module", each.module)
+        .Number("rate", each.rate)
+        .Whole("weights", each.weights)
+        .Number("moved", each.moved)
+        .Number("could_move", each.could_move)
+        .Raw("had_gradient", each.had_gradient ? "true" : "false")
+        .Whole("weight_bytes", each.weight_bytes)
+        .Whole("gradient_bytes", each.gradient_bytes)
+        .Whole("moment_bytes", each.moment_bytes)
+        .Whole("activation_bytes", each.activation_bytes);
+    all += (all.empty() ? "" : ", ") + members.Close();
+  }
+  return "[" + all + "]";
+}
+
 std::string_view StateName(TrialState state) {
   switch (state) {
     case TrialState::kSucceeded:
@@ -202,6 +221,7 @@ MessageLine& MessageLine::Add(std::string_view name, const TrialUsage& usage,
       .Whole("steps", usage.steps)
       .Text("software", software)
       .Text("data_fingerprint", usage.data_fingerprint);
+  if (!usage.audit.empty()) members.Raw("audit", AuditJson(usage.audit));
   text_ += ", " + JsonString(name) + ": " + members.Close();
   return *this;
 }

@@ -547,13 +547,27 @@ const NormalizedText& ByteLevelSplit::Split(
     source = &rewritten;
     range = {0, rewritten.bytes().size()};
   }
-  const std::string_view bytes = source->bytes().substr(0, range.end);
+  const std::string_view bytes = source->bytes();
   for (std::size_t i = range.begin; i < range.end;) {
-    const std::size_t end = WordEnd(bytes, i);
-    words.push_back({i, end});
-    i = end;
+    const std::size_t part_end =
+        single_digits_ ? PartEnd(bytes, i, range.end) : range.end;
+    const std::string_view part = bytes.substr(0, part_end);
+    while (i < part_end) {
+      const std::size_t end = WordEnd(part, i);
+      words.push_back({i, end});
+      i = end;
+    }
   }
   return *source;
+}
+
+// One number, or all up to the next one.
+std::size_t ByteLevelSplit::PartEnd(std::string_view text, std::size_t begin,
+                                    std::size_t end) const {
+  std::size_t width = 0;
+  std::size_t at = begin;
+  while (at < end && (FlagsAt(text, at, width) & kNumber) == 0) at += width;
+  return at == begin ? at + width : at;
 }
 
 std::size_t ByteLevelSplit::WordEnd(std::string_view text,
@@ -586,8 +600,8 @@ std::size_t ByteLevelSplit::RunEnd(std::string_view text,
   return at;
 }
 
-std::size_t ByteLevelSplit::BlanksEnd(std::string_view text,
-                                      std::size_t begin) const {
+std::size_t PreTokenizer::BlanksEnd(std::string_view text,
+                                    std::size_t begin) const {
   std::size_t last = begin;  // where the last blank of the run begins
   std::size_t at = begin;
   std::size_t width = 0;
@@ -596,6 +610,100 @@ std::size_t ByteLevelSplit::BlanksEnd(std::string_view text,
     at += width;
   }
   return at == text.size() || last == begin ? at : last;
+}
+
+const NormalizedText& LlamaSplit::Split(const NormalizedText& text,
+                                        ByteRange range, NormalizedText&,
+                                        std::vector<ByteRange>& words) const {
+  const std::string_view bytes = text.bytes().substr(0, range.end);
+  for (std::size_t i = range.begin; i < range.end;) {
+    const std::size_t end = WordEnd(bytes, i);
+    words.push_back({i, end});
+    i = end;
+  }
+  return text;
+}
+
+namespace {
+
+constexpr std::uint16_t kWordKinds = kLetter | kNumber | kWhiteSpace;
+
+bool EndsLine(char c) { return c == '\r' || c == '\n'; }
+
+// The end of a contraction that begins here, or `begin`. A long s is an s of
+// another case.
+std::size_t ContractionEnd(std::string_view text, std::size_t begin) {
+  if (text[begin] != '\'') return begin;
+  const std::string_view rest = text.substr(begin + 1);
+  const auto lower = [&](std::size_t at) {
+    const char c = at < rest.size() ? rest[at] : '\0';
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  };
+  if (rest.starts_with("\xC5\xBF")) return begin + 3;
+  for (const std::string_view ending : {"s", "t", "re", "ve", "m", "ll", "d"}) {
+    const bool fits =
+        lower(0) == ending[0] && (ending.size() == 1 || lower(1) == ending[1]);
+    if (fits) return begin + 1 + ending.size();
+  }
+  return begin;
+}
+
+}  // namespace
+
+// In the order of the alternatives of the published expressions, of which the
+// first that fits counts.
+std::size_t LlamaSplit::WordEnd(std::string_view text,
+                                std::size_t begin) const {
+  const std::size_t contraction = ContractionEnd(text, begin);
+  if (contraction > begin) return contraction;
+  constexpr std::size_t kAny = std::string_view::npos;
+  std::size_t width = 0;
+  const std::uint16_t kind = FlagsAt(text, begin, width) & kWordKinds;
+  if ((kind & kLetter) != 0) return RunEnd(text, begin, kLetter, kAny);
+  if ((kind & kNumber) == 0 && !EndsLine(text[begin])) {
+    const std::size_t end = RunEnd(text, begin + width, kLetter, kAny);
+    if (end > begin + width) return end;
+  }
+  if ((kind & kNumber) != 0) {
+    return RunEnd(text, begin, kNumber, static_cast<std::size_t>(most_digits_));
+  }
+  const std::size_t signs = begin + (text[begin] == ' ' ? 1 : 0);
+  const std::size_t signs_end = SignsEnd(text, signs);
+  if (signs_end > signs) return signs_end;
+  return WhiteSpaceEnd(text, begin);
+}
+
+std::size_t LlamaSplit::RunEnd(std::string_view text, std::size_t at,
+                               std::uint16_t kinds, std::size_t most) const {
+  std::size_t width = 0;
+  for (std::size_t count = 0; count < most && at < text.size() &&
+                              (FlagsAt(text, at, width) & kinds) != 0;
+       ++count) {
+    at += width;
+  }
+  return at;
+}
+
+// What is neither letter, number nor white space, and ends of lines after it.
+std::size_t LlamaSplit::SignsEnd(std::string_view text, std::size_t at) const {
+  const std::size_t begin = at;
+  std::size_t width = 0;
+  while (at < text.size() && (FlagsAt(text, at, width) & kWordKinds) == 0) {
+    at += width;
+  }
+  if (at == begin) return begin;
+  while (at < text.size() && EndsLine(text[at])) ++at;
+  return at;
+}
+
+std::size_t LlamaSplit::WhiteSpaceEnd(std::string_view text,
+                                      std::size_t begin) const {
+  const std::size_t end =
+      RunEnd(text, begin, kWhiteSpace, std::string_view::npos);
+  for (std::size_t at = end; at > begin; --at) {
+    if (EndsLine(text[at - 1])) return at;
+  }
+  return BlanksEnd(text, begin);
 }
 
 const NormalizedText& MetaspaceSplit::Split(

@@ -210,6 +210,9 @@ class PreTokenizer {
   // Returns FlagsOf, by a short way for ASCII.
   std::uint16_t FlagsAt(std::string_view text, std::size_t at,
                         std::size_t& bytes) const;
+  // The end of the white space that begins here, less its last blank if a word
+  // follows and it has more.
+  std::size_t BlanksEnd(std::string_view text, std::size_t begin) const;
 
  private:
   std::array<std::uint16_t, 128> ascii_;
@@ -229,18 +232,44 @@ class BertSplit : public PreTokenizer {
 // after.
 class ByteLevelSplit : public PreTokenizer {
  public:
-  explicit ByteLevelSplit(bool add_prefix_space)
-      : add_prefix_space_(add_prefix_space) {}
+  // With `single_digits` each number stands alone first, as in SmolLM2, and the
+  // rest is split between them.
+  explicit ByteLevelSplit(bool add_prefix_space, bool single_digits = false)
+      : add_prefix_space_(add_prefix_space), single_digits_(single_digits) {}
+  const NormalizedText& Split(const NormalizedText& text, ByteRange range,
+                              NormalizedText& rewritten,
+                              std::vector<ByteRange>& words) const override;
+
+ private:
+  std::size_t PartEnd(std::string_view text, std::size_t begin,
+                      std::size_t end) const;
+  std::size_t WordEnd(std::string_view text, std::size_t begin) const;
+  std::size_t RunEnd(std::string_view text, std::size_t at) const;
+
+  bool add_prefix_space_;
+  bool single_digits_;
+};
+
+// Splits as Llama 3 and Qwen do: into English contractions of any case, letters
+// with one sign before them, numbers of at most so many digits, signs with the
+// blank before and the ends of lines after them. White space ends behind its
+// last end of a line, or keeps its last blank for the word after.
+class LlamaSplit : public PreTokenizer {
+ public:
+  explicit LlamaSplit(int most_digits) : most_digits_(most_digits) {}
   const NormalizedText& Split(const NormalizedText& text, ByteRange range,
                               NormalizedText& rewritten,
                               std::vector<ByteRange>& words) const override;
 
  private:
   std::size_t WordEnd(std::string_view text, std::size_t begin) const;
-  std::size_t RunEnd(std::string_view text, std::size_t at) const;
-  std::size_t BlanksEnd(std::string_view text, std::size_t begin) const;
+  // The end of the run of `kinds` that begins here, of `most` at most.
+  std::size_t RunEnd(std::string_view text, std::size_t at, std::uint16_t kinds,
+                     std::size_t most) const;
+  std::size_t SignsEnd(std::string_view text, std::size_t at) const;
+  std::size_t WhiteSpaceEnd(std::string_view text, std::size_t begin) const;
 
-  bool add_prefix_space_;
+  int most_digits_;
 };
 
 // Splits as SentencePiece does: every word begins with U+2581.

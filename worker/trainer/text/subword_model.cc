@@ -229,6 +229,13 @@ bool IsPrintable(unsigned byte) {
   return (byte >= 0x21 && byte <= 0x7E) || (byte >= 0xA1 && byte != 0xAD);
 }
 
+// Bytes that hardly a text has: control characters, and what begins no letter
+// or one of planes that are empty. SmolLM2 lacks 21 of them.
+bool MayBeMissing(unsigned byte) {
+  return (byte < 0x20 && byte != '\t' && byte != '\n' && byte != '\r') ||
+         byte == 0xC0 || byte == 0xC1 || byte >= 0xF1;
+}
+
 }  // namespace
 
 char32_t ByteBpe::LetterOf(unsigned char byte) {
@@ -241,13 +248,15 @@ char32_t ByteBpe::LetterOf(unsigned char byte) {
 }
 
 Expected<ByteBpe> ByteBpe::Make(Vocabulary vocabulary,
-                                const std::vector<Pair>& merges) {
+                                const std::vector<Pair>& merges,
+                                bool whole_words) {
   ByteBpe model;
+  model.whole_words_ = whole_words;
   for (unsigned byte = 0; byte < 256; ++byte) {
     std::string letter;
     AppendUtf8(LetterOf(static_cast<unsigned char>(byte)), letter);
     model.byte_ids_[byte] = vocabulary.Find(letter);
-    if (model.byte_ids_[byte] < 0) {
+    if (model.byte_ids_[byte] < 0 && !MayBeMissing(byte)) {
       return InconsistentBpe("the vocabulary has no token for byte " +
                              std::to_string(byte));
     }
@@ -307,17 +316,34 @@ void ByteBpe::Merge(Workspace& workspace, const Workspace::Merge& merge) const {
   }
 }
 
+std::int32_t ByteBpe::TokenOf(std::string_view word) const {
+  std::string letters;
+  for (const char byte : word) {
+    AppendUtf8(LetterOf(static_cast<unsigned char>(byte)), letters);
+  }
+  return vocabulary_.Find(letters);
+}
+
 void ByteBpe::Tokenize(std::string_view word, Workspace& workspace,
                        std::vector<Piece>& pieces) const {
+  if (whole_words_) {
+    const std::int32_t id = TokenOf(word);
+    if (id >= 0) {
+      pieces.push_back({id, 0, static_cast<std::uint32_t>(word.size())});
+      return;
+    }
+  }
   std::vector<Workspace::Symbol>& symbols = workspace.symbols;
   symbols.clear();
-  const auto count = static_cast<std::int32_t>(word.size());
-  for (std::int32_t i = 0; i < count; ++i) {
-    const auto at = static_cast<std::uint32_t>(i);
-    const auto byte = static_cast<unsigned char>(word[at]);
-    symbols.push_back(
-        {byte_ids_[byte], at, at + 1, i - 1, i + 1 < count ? i + 1 : -1});
+  for (std::uint32_t at = 0; at < word.size(); ++at) {
+    const std::int32_t id = byte_ids_[static_cast<unsigned char>(word[at])];
+    if (id < 0) continue;  // it leaves no trace, as in tokenizers
+    const auto i = static_cast<std::int32_t>(symbols.size());
+    symbols.push_back({id, at, at + 1, i - 1, i + 1});
   }
+  if (symbols.empty()) return;
+  symbols.back().after = -1;
+  const auto count = static_cast<std::int32_t>(symbols.size());
   workspace.merges.clear();
   for (std::int32_t i = 0; i < count; ++i) Propose(workspace, i);
   std::make_heap(workspace.merges.begin(), workspace.merges.end(), Later);

@@ -188,10 +188,13 @@ class ByteBpe : public SubwordModel {
  public:
   using Pair = std::pair<std::string_view, std::string_view>;
 
-  // Both are in the byte alphabet; merges come in the order of training. All
-  // 256 bytes must be tokens.
+  // Both are in the byte alphabet; merges come in the order of training. Bytes
+  // must be tokens, except some that hardly a text has: these leave no trace.
+  // With `whole_words` a word that is a token is that token, whatever merges
+  // would make of it, as in Llama 3.
   static Expected<ByteBpe> Make(Vocabulary vocabulary,
-                                const std::vector<Pair>& merges);
+                                const std::vector<Pair>& merges,
+                                bool whole_words = false);
 
   void Tokenize(std::string_view word, Workspace& workspace,
                 std::vector<Piece>& pieces) const override;
@@ -209,7 +212,11 @@ class ByteBpe : public SubwordModel {
   bool Propose(Workspace& workspace, std::int32_t left) const;
   void Merge(Workspace& workspace, const Workspace::Merge& merge) const;
 
+  // The token that a whole word is, or a negative number.
+  std::int32_t TokenOf(std::string_view word) const;
+
   Vocabulary vocabulary_;
+  bool whole_words_ = false;
   std::array<std::int32_t, 256> byte_ids_{};
   MergeTable merges_;
 };

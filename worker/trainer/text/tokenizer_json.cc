@@ -198,8 +198,8 @@ Fault Unknown(const char* what, std::string_view type) {
           std::string(what) + " of type \"" + std::string(type.substr(0, 80)) +
               "\" is not supported",
           "take the tokenizer.json of a BERT, DistilBERT, RoBERTa, XLM-R, "
-          "ELECTRA, ModernBERT or DeBERTa-v3 model, written by a current "
-          "transformers"};
+          "ELECTRA, ModernBERT, DeBERTa-v3, Llama 3, SmolLM2, Qwen2 or Qwen3 "
+          "model, written by a current transformers"};
 }
 
 // The array of a component of type Sequence, if `name` has one.
@@ -244,6 +244,40 @@ Expected<PreTokenizerPtr> ReadMetaspace(const JsonValue& value,
   fields.MustBe("split", fields.Bool("split", true));
   if (fields.fault()) return *fields.fault();
   return PreTokenizerPtr(std::make_unique<MetaspaceSplit>(split_white_space));
+}
+
+// The expressions by which Llama 3 and Qwen split, as their files have them.
+constexpr std::string_view kLlama3 =
+    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3})"
+    R"(| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+constexpr std::string_view kQwen =
+    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N})"
+    R"(| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+
+// What stands before ByteLevel: an expression, or single digits.
+Expected<PreTokenizerPtr> ReadBeforeBytes(JsonFields& first,
+                                          JsonFields& second) {
+  const std::string_view type = first.Text("type", "");
+  const bool split = type == "Split";
+  second.MustBe("use_regex", second.Bool("use_regex", true) != split);
+  second.MustBe("add_prefix_space", !second.Bool("add_prefix_space", true));
+  if (second.fault()) return *second.fault();
+  if (type == "Digits") {
+    first.MustBe("individual_digits", first.Bool("individual_digits", false));
+    if (first.fault()) return *first.fault();
+    return PreTokenizerPtr(
+        std::make_unique<ByteLevelSplit>(false, /*single_digits=*/true));
+  }
+  const JsonValue* pattern = split ? first.Find("pattern") : nullptr;
+  const JsonValue* regex =
+      pattern == nullptr ? nullptr : pattern->Find("Regex");
+  const bool known =
+      regex != nullptr && (regex->text == kLlama3 || regex->text == kQwen) &&
+      first.Text("behavior", "") == "Isolated" && !first.Bool("invert", false);
+  if (first.fault()) return *first.fault();
+  if (!known) return Unknown("a pre_tokenizer", "Split by other words");
+  return PreTokenizerPtr(
+      std::make_unique<LlamaSplit>(regex->text == kLlama3 ? 3 : 1));
 }
 
 }  // namespace
@@ -294,6 +328,9 @@ Expected<PreTokenizerPtr> ReadPreTokenizer(const JsonValue* value) {
     if (first.Text("type", "") == "WhitespaceSplit" &&
         second.Text("type", "") == "Metaspace") {
       return ReadMetaspace(*parts->first->next, true);
+    }
+    if (second.Text("type", "") == "ByteLevel") {
+      return ReadBeforeBytes(first, second);
     }
     return Unknown("a pre_tokenizer", "Sequence of others");
   }
@@ -374,16 +411,17 @@ Expected<ModelPtr> ReadByteBpe(JsonFields& fields) {
         (value->is(JsonKind::kString) && value->text.empty());
     fields.MustBe(name, is_off);
   };
-  for (const std::string_view name :
-       {"dropout", "continuing_subword_prefix", "end_of_word_suffix",
-        "byte_fallback", "ignore_merges"}) {
+  for (const std::string_view name : {"dropout", "continuing_subword_prefix",
+                                      "end_of_word_suffix", "byte_fallback"}) {
     off(name);
   }
+  const bool whole_words = fields.Bool("ignore_merges", false);
   const JsonValue* list = fields.Demand("merges", JsonKind::kArray);
   if (fields.fault()) return *fields.fault();
   ASSIGN_OR_FAULT(std::vector<ByteBpe::Pair> merges, ReadMerges(*list));
   ASSIGN_OR_FAULT(Vocabulary vocabulary, VocabularyOf(fields));
-  ASSIGN_OR_FAULT(ByteBpe made, ByteBpe::Make(std::move(vocabulary), merges));
+  ASSIGN_OR_FAULT(ByteBpe made,
+                  ByteBpe::Make(std::move(vocabulary), merges, whole_words));
   return ModelPtr(std::make_unique<ByteBpe>(std::move(made)));
 }
 
@@ -508,6 +546,16 @@ void ReadItems(JsonFields& fields, std::string_view name, bool pair,
 
 Expected<Template> ReadPostProcessor(const JsonValue* value) {
   if (value == nullptr || value->is(JsonKind::kNull)) return Template::Plain();
+  // Llama 3 trims spans, which tell ids nothing, and then fills in a template.
+  if (const JsonValue* parts = SequenceOf(*value, "processors");
+      parts != nullptr && parts->count == 2 &&
+      IsOfType(*parts->first, "ByteLevel")) {
+    ASSIGN_OR_FAULT(Template bytes, ReadPostProcessor(parts->first));
+    ASSIGN_OR_FAULT(Template form, ReadPostProcessor(parts->first->next));
+    form.trim_spans = bytes.trim_spans;
+    form.keep_prefix_space = bytes.keep_prefix_space;
+    return form;
+  }
   JsonFields fields(*value, "post_processor");
   const std::string_view type = fields.Text("type", "");
   Template form;

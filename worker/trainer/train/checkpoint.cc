@@ -478,4 +478,112 @@ Expected<Done> ExportModel(const std::string& folder, const Model& model,
   return WriteFileAtomically(folder + "/config.json", config);
 }
 
+namespace {
+
+constexpr std::string_view kLoraAEnd = ".lora_A.weight";
+
+// A map with an adapter, and how strongly that counts.
+struct AdaptedMap {
+  std::string name;
+  std::int64_t rank;
+  double alpha;
+};
+
+std::vector<AdaptedMap> AdaptedMaps(const Model& model) {
+  std::vector<AdaptedMap> maps;
+  for (const Weight& each : model.weights()) {
+    if (each.spec.role != Role::kLoraA) continue;
+    const std::int64_t rank = each.spec.shape[0];
+    const std::string& name = each.spec.name;
+    maps.push_back(
+        {name.substr(0, name.size() - kLoraAEnd.size()), rank,
+         model.config().lora.ScaleOf(rank) * static_cast<double>(rank)});
+  }
+  return maps;
+}
+
+std::string JsonListOf(const std::set<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) {
+    text += (text.empty() ? "" : ", ") + JsonString(word);
+  }
+  return "[" + text + "]";
+}
+
+// Returns adapter_config.json: r and lora_alpha of the first map, and patterns
+// for those that differ from it.
+std::string AdapterConfig(const std::vector<AdaptedMap>& maps,
+                          const std::set<std::string>& saved,
+                          const Model& model, const std::string& base) {
+  std::set<std::string> targets;
+  std::string ranks;
+  std::string alphas;
+  const AdaptedMap& first = maps.front();
+  for (const AdaptedMap& map : maps) {
+    targets.insert(map.name);
+    const std::string begin = JsonString(map.name) + ": ";
+    if (map.rank != first.rank) {
+      ranks += (ranks.empty() ? "" : ", ") + begin + std::to_string(map.rank);
+    }
+    if (map.alpha != first.alpha) {
+      alphas += (alphas.empty() ? "" : ", ") + begin + JsonNumber(map.alpha);
+    }
+  }
+  const bool tokens = model.head().spec().task == Task::kTokens;
+  return "{\n  \"peft_type\": \"LORA\",\n  \"task_type\": \"" +
+         std::string(tokens ? "TOKEN_CLS" : "SEQ_CLS") +
+         "\",\n  \"base_model_name_or_path\": " + JsonString(base) +
+         ",\n  \"r\": " + std::to_string(first.rank) +
+         ",\n  \"lora_alpha\": " + JsonNumber(first.alpha) +
+         ",\n  \"lora_dropout\": " + JsonNumber(model.config().lora.dropout) +
+         ",\n  \"bias\": \"none\",\n  \"inference_mode\": true,\n"
+         "  \"target_modules\": " +
+         JsonListOf(targets) + ",\n  \"rank_pattern\": {" + ranks +
+         "},\n  \"alpha_pattern\": {" + alphas +
+         "},\n  \"modules_to_save\": " + JsonListOf(saved) + "\n}\n";
+}
+
+}  // namespace
+
+Expected<bool> ExportAdapters(const std::string& folder, const Model& model,
+                              const std::set<std::string>& trained,
+                              const std::string& base) {
+  const std::vector<AdaptedMap> maps = AdaptedMaps(model);
+  if (maps.empty()) return false;
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) {
+    return Fault{FaultKind::kUnreadable,
+                 "cannot make " + folder + ": " + error.message(),
+                 "name a folder that can be written"};
+  }
+  std::set<std::string> saved;
+  const auto module_of = [](const std::string& name) {
+    return name.substr(0, name.rfind('.'));
+  };
+  for (const Weight& each : model.weights()) {
+    const bool on_top =
+        each.spec.part == Part::kHead || each.spec.part == Part::kPooler;
+    const bool whole = on_top || trained.contains(each.spec.name);
+    if (whole && !each.spec.adapts()) saved.insert(module_of(each.spec.name));
+  }
+  RETURN_IF_FAULT(CatchTorch([&] {
+    std::vector<at::Tensor> kept;  // alive until they are written
+    std::vector<TensorBytes> bytes;
+    for (const Weight& each : model.weights()) {
+      if (!each.spec.adapts() && !saved.contains(module_of(each.spec.name))) {
+        continue;
+      }
+      kept.push_back(each.value.detach().to(at::kCPU).contiguous());
+      bytes.push_back({"base_model.model." + each.spec.name, Dtype::kF32,
+                       each.spec.shape, kept.back().const_data_ptr()});
+    }
+    return WriteSafetensors(folder + "/adapter_model.safetensors",
+                            std::move(bytes), {{"format", "pt"}});
+  }));
+  RETURN_IF_FAULT(WriteFileAtomically(folder + "/adapter_config.json",
+                                      AdapterConfig(maps, saved, model, base)));
+  return true;
+}
+
 }  // namespace frostline::trainer

@@ -14,6 +14,7 @@
 #include <future>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -121,6 +122,15 @@ Expected<Done> ExportModel(const std::string& folder, const Model& model,
                            const std::string& source,
                            const std::vector<std::string>& labels,
                            const TextReading& texts = {});
+
+// Writes what a model with low-rank adapters has learnt as a folder that peft
+// loads onto the model `base`, whose id it names: the adapters with the rank
+// and the alpha of each, and whole the modules of heads and of the weights
+// named in `trained`. Writes nothing, and returns false, for a model of which
+// no map has an adapter.
+Expected<bool> ExportAdapters(const std::string& folder, const Model& model,
+                              const std::set<std::string>& trained,
+                              const std::string& base);
 
 }  // namespace frostline::trainer
 

@@ -369,8 +369,7 @@ bool Stepper::Moves(const at::Tensor& figures, std::size_t losses,
 }
 
 at::Tensor Stepper::LossOfPart(const Batch& part, double share) {
-  const Batch batch =
-      MoveTo(PadTo(kernels_.pad_to, part, model_->config()), model_->device());
+  const Batch batch = OnDevice(part);
   const Autocast autocast(options_.precision, model_->device());
   const auto loss_of = [&](const at::Tensor& logits) {
     return LossOf(model_->head(part.task).spec(), logits, batch.labels,
@@ -392,14 +391,18 @@ std::vector<at::Tensor> Stepper::Gradients() const {
   return gradients;
 }
 
+Batch Stepper::OnDevice(const Batch& batch) const {
+  return MoveTo(PadTo(kernels_.pad_to, batch, model_->config()),
+                model_->device());
+}
+
 Expected<Prediction> Stepper::Predict(const Batch& batch) const {
   return CatchTorch([&]() -> Expected<Prediction> {
     RETURN_IF_FAULT(model_->Check(batch));
     const at::NoGradGuard no_graph;
     Prediction prediction;
     if (batch.labels.defined()) prediction.labels = CountLabels(batch.labels);
-    const Batch here = MoveTo(PadTo(kernels_.pad_to, batch, model_->config()),
-                              model_->device());
+    const Batch here = OnDevice(batch);
     const Autocast autocast(options_.precision, model_->device());
     Pass pass;
     pass.frozen_blocks = plan_.frozen_blocks;  // where a boundary belongs

@@ -162,6 +162,10 @@ class Stepper {
   // Predicts a batch, without dropout or graph. Waits for a GPU once.
   Expected<Prediction> Predict(const Batch& batch) const;
 
+  // Returns the batch as a step computes it: padded, and on the device. Throws
+  // what LibTorch throws.
+  Batch OnDevice(const Batch& batch) const;
+
   const Model& model() const { return *model_; }
   const FreezePlan& plan() const { return plan_; }
   const StepOptions& options() const { return options_; }

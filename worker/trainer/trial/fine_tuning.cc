@@ -58,6 +58,8 @@ Expected<Done> FineTuning::Begin() {
   evaluator_.emplace(setup_, *trained_, *prefix_, *pace_);
   examples_.emplace(trial_, setup_, *evaluator_, listener_);
   if (!trial_.resume_path.empty()) RETURN_IF_FAULT(Resume());
+  freezing_.emplace(setup_, *trained_, listener_);
+  RETURN_IF_FAULT(freezing_->Begin());
   batches_->Seek(progress_.position);
   return prefix_->Follow();
 }
@@ -195,6 +197,7 @@ Expected<std::vector<Batch>> FineTuning::NextParts() {
     // Only now: a stop in between takes no step.
     progress_.position = batches_->position();
     for (const Batch& part : parts) flops_->AddStep(part);
+    freezing_->NoteStep(parts);
     return parts;
   });
 }
@@ -362,7 +365,23 @@ std::string FingerprintOfRows(const TrialSetup& setup) {
 
 }  // namespace
 
+FineTuning::Ended FineTuning::AuditFreezing() {
+  Expected<FreezeAudit> audit = freezing_->Audit();
+  if (!audit.ok()) return Fail(audit.fault());
+  audit_ = std::move(audit.value().modules);
+  const std::vector<std::string>& wrong = audit.value().wrong;
+  if (wrong.empty()) return std::nullopt;
+  std::string all;
+  for (const std::string& one : wrong) all += (all.empty() ? "" : "; ") + one;
+  return Fail(FaultText(kFrozenMovedId, all,
+                        "report this with the study file: the score would be "
+                        "that of another point"),
+              FailureClass::kTrial);
+}
+
 TrialEnd FineTuning::Finish() {
+  // Before it goes back to the weights that are kept.
+  if (Ended ended = AuditFreezing()) return *std::move(ended);
   if (Expected<Done> back = kept_->GoBack(listener_); !back.ok()) {
     return Fail(back.fault());
   }
@@ -379,6 +398,14 @@ TrialEnd FineTuning::Finish() {
         ReadingOf(data.train, LongestText(settings_, model.config())));
     if (!exported.ok()) return Fail(exported.fault());
     listener_.Log("exported to " + trial_.folder + "/model");
+    const Expected<bool> adapters =
+        ExportAdapters(trial_.folder + "/model/adapter", model,
+                       trained_->TrainedNames(), trial_.model.id);
+    if (!adapters.ok()) return Fail(adapters.fault());
+    if (adapters.value()) {
+      listener_.Log("its adapters, as peft reads them: " + trial_.folder +
+                    "/model/adapter");
+    }
   }
   TrialEnd end = End(TrialState::kSucceeded);
   end.metrics["kept_step"] = static_cast<double>(
@@ -425,14 +452,23 @@ TrialEnd FineTuning::Stop(StopReason reason) {
   if (ComesBack(reason) && progress_.steps > 0) {
     checkpoints_->Save(progress_, kept_->weights());
   }
+  // What was measured until then counts.
+  if (reason == StopReason::kPruned) {
+    if (Ended ended = AuditFreezing()) return *std::move(ended);
+  }
   return End(TrialState::kStopped);
 }
 
 TrialEnd FineTuning::Fail(const Fault& fault) const {
+  return Fail(FaultText(fault), ClassOf(fault.kind));
+}
+
+TrialEnd FineTuning::Fail(const std::string& cause,
+                          FailureClass failure) const {
   TrialEnd end;
   end.state = TrialState::kFailed;
-  end.cause = FaultText(fault);
-  end.failure = ClassOf(fault.kind);
+  end.cause = cause;
+  end.failure = failure;
   if (prefix_) end.usage = Usage();  // else there was nothing to train
   return end;
 }
@@ -483,6 +519,7 @@ TrialUsage FineTuning::Usage() const {
   usage.virtual_tau = settings_.virtual_tau;
   usage.steps = progress_.steps;
   usage.data_fingerprint = FingerprintOfRows(setup_);
+  if (trial_.takes_audit) usage.audit = audit_;
   return usage;
 }
 

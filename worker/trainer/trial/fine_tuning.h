@@ -19,6 +19,7 @@
 #include "worker/trainer/trial/batch_maker.h"
 #include "worker/trainer/trial/evaluation.h"
 #include "worker/trainer/trial/flops_counter.h"
+#include "worker/trainer/trial/freezing_check.h"
 #include "worker/trainer/trial/frozen_prefix.h"
 #include "worker/trainer/trial/keeper.h"
 #include "worker/trainer/trial/pace.h"
@@ -72,12 +73,16 @@ class FineTuning {
   // Evaluates the sets that are evaluated once, and tells the examples of all
   // sets. Returns false if a stop came in between.
   Expected<bool> EvaluateTheRest();
+  // Audits what training did to the modules, for the report. Returns how the
+  // trial ends if a frozen one moved.
+  Ended AuditFreezing();
   bool AuditIsDue() const;
   // Trains the trial once more without virtual freezing, and puts the largest
   // differences into `metrics`. A second run that fails is only logged.
   Expected<Done> Audit(Metrics& metrics);
   TrialEnd Stop(StopReason reason);
   TrialEnd Fail(const Fault& fault) const;
+  TrialEnd Fail(const std::string& cause, FailureClass failure) const;
   TrialEnd EndOf(const Fault& fault);  // Stop() if a stop caused it
   TrialEnd Infeasible(const std::string& what, const std::string& fix) const;
   TrialEnd End(TrialState state) const;
@@ -95,12 +100,14 @@ class FineTuning {
   EarlyStopping early_stopping_;
   std::array<std::uint64_t, 2> epochs_ = {};  // of the last two steps
   StepResult last_step_;                      // the last one read
-  Metrics training_;  // of the last step that training reports
+  Metrics training_;                // of the last step that training reports
+  std::vector<ModuleAudit> audit_;  // once it was made
   // Begin makes these in this order; each may use those above it.
   std::vector<BatchMaker> makers_;  // by task
   std::optional<TaskBatches> batches_;
   std::optional<Course> course_;
   std::optional<TrainedModel> trained_;
+  std::optional<FreezingCheck> freezing_;
   std::optional<Pace> pace_;
   std::optional<KeptEvaluation> kept_;
   std::optional<Checkpoints> checkpoints_;

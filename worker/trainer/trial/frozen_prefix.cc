@@ -14,17 +14,28 @@ namespace {
 // than they are read.
 constexpr std::int64_t kFewestBlocks = 2;
 
-// Returns the adapters for a group's key. Frozen ones add only zeros, but that
-// turns a -0 into a 0, so bits may differ.
-std::string AdaptersOf(const ModelConfig& config) {
+// Returns the adapters of so many leading blocks for a group's key. Frozen ones
+// add only zeros, but that turns a -0 into a 0, so bits may differ. Layers of
+// rank 0 have none: their numbers are those of any study that freezes them.
+std::string AdaptersOf(const ModelConfig& config, std::int64_t blocks) {
   const LoraSpec& lora = config.lora;
   if (config.bottleneck.any()) {
     return "bottleneck " + std::to_string(config.bottleneck.size);
   }
   if (!lora.any()) return "";
-  std::string text = std::to_string(lora.rank);
+  std::string parts;
   for (const LoraPart part : lora.parts) {
-    text += " " + std::to_string(static_cast<int>(part));
+    parts += " " + std::to_string(static_cast<int>(part));
+  }
+  if (lora.ranks.empty()) return std::to_string(lora.rank) + parts;
+  std::string text;
+  for (std::int64_t layer = 0; layer + 1 < blocks; ++layer) {
+    for (const LoraPart part : lora.parts) {
+      const std::int64_t rank = lora.RankOf(part, layer);
+      if (rank == 0) continue;
+      text += " " + std::to_string(layer) + ":" + std::to_string(rank) + "@" +
+              std::to_string(static_cast<int>(part));
+    }
   }
   return text;
 }
@@ -130,7 +141,7 @@ GroupName FrozenPrefix::GroupOf(std::int64_t blocks,
   const ModelConfig& config = trained_.model().config();
   GroupParts parts = {.weights_sha256 = setup_.pretrained->sha256,
                       .config_json = setup_.pretrained->loaded.config_json,
-                      .adapters = AdaptersOf(config),
+                      .adapters = AdaptersOf(config, blocks),
                       .blocks = blocks,
                       .first_token = ReadsOneToken(blocks),
                       .precision = trained_.precision(),
@@ -159,7 +170,7 @@ SizesByLength* FrozenPrefix::KnownOf(std::int64_t blocks) const {
   if (environment_.size_book == nullptr) return nullptr;
   GroupParts shapes;
   shapes.config_json = setup_.pretrained->loaded.config_json;
-  shapes.adapters = AdaptersOf(trained_.model().config());
+  shapes.adapters = AdaptersOf(trained_.model().config(), blocks);
   shapes.first_token = ReadsOneToken(blocks);
   shapes.precision = trained_.precision();
   return &(*environment_.size_book)[GroupKeyOf(shapes, environment_.kernels)];

@@ -84,9 +84,10 @@ Expected<Done> TrainedModel::Make(std::int64_t step) {
     listener_.Log("this model has no " + absent + "; its rate is of no effect");
   }
   trained_weights_ = whole.trained_weights;
+  whole_plan_ = std::move(whole);
   return CatchTorch([&]() -> Expected<Done> {
     trains_.clear();
-    for (const ParameterPlan& each : whole.parameters) {
+    for (const ParameterPlan& each : whole_plan_.parameters) {
       trains_.push_back(each.trains());
     }
     model_.emplace(
@@ -97,6 +98,22 @@ Expected<Done> TrainedModel::Make(std::int64_t step) {
     stepper_.emplace(std::move(made));
     return Done{};
   });
+}
+
+std::set<std::string> TrainedModel::TrainedNames() const {
+  std::set<std::string> names;
+  const std::vector<ParameterSpec> specs =
+      ParametersOf(model_->config(), setup_.heads());
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    if (trains_[i]) names.insert(specs[i].name);
+  }
+  return names;
+}
+
+Model TrainedModel::AsItBegan() const {
+  return TrainableCopy(setup_.pretrained->loaded, model_->config(),
+                       std::vector<bool>(trains_.size(), false),
+                       SeedOf(trial_, Draws::kHead));
 }
 
 StepOptions TrainedModel::Options() const {

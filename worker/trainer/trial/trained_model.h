@@ -55,12 +55,22 @@ class TrainedModel {
   Stepper& stepper() { return *stepper_; }
   const Stepper& stepper() const { return *stepper_; }
   const FreezePlan& plan() const { return stepper_->plan(); }
+  // Returns the model as it was before the first step of the first attempt. It
+  // shares the pretrained weights; what was drawn is drawn again. Throws what
+  // LibTorch throws.
+  Model AsItBegan() const;
+  // Return the rates, with 0 for virtually frozen modules, and the plan in
+  // which all that trains at some time does.
+  const ModuleRates& rates() const { return rates_; }
+  const FreezePlan& whole_plan() const { return whole_plan_; }
   Precision precision() const { return precision_; }
   std::int64_t thawed() const { return thawed_; }  // blocks, from the top
   // Returns the present rates, with 0 for what is frozen.
   ModuleRates RatesNow() const;
   // Returns for each of weights() whether it trains at some time.
   const std::vector<bool>& trains() const { return trains_; }
+  // The weights that train at all in this trial.
+  std::set<std::string> TrainedNames() const;
   std::int64_t trained_weights() const { return trained_weights_; }
   // Returns whether at least one module is virtually frozen.
   bool virtually_frozen() const { return virtually_frozen_; }
@@ -79,6 +89,7 @@ class TrainedModel {
   TrialListener& listener_;
   ModuleRates rates_;  // with virtually frozen modules at 0
   bool virtually_frozen_ = false;
+  FreezePlan whole_plan_;
   std::vector<bool> trains_;
   std::int64_t trained_weights_ = 0;
   std::optional<Model> model_;

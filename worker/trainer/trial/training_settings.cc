@@ -52,12 +52,14 @@ bool MustBeThere(std::string_view block) {
 
 // Returns the settings that may be searched; those of adapters and SMART only
 // if the study has these blocks.
-std::vector<std::string_view> Searchable(const JsonValue* training) {
+std::vector<std::string_view> Searchable(const JsonValue& trial) {
+  const JsonValue* const training = trial.Find("training");
+  const bool has_ranks = trial.Find("ranks") != nullptr;
   std::vector<std::string_view> names;
   for (const SettingRow& row : TrainingTable()) {
     if (row.searched_as.empty()) continue;
     const std::string_view block = row.block();
-    if (!MustBeThere(block) ||
+    if (!MustBeThere(block) || (has_ranks && block == "lora.") ||
         (training != nullptr &&
          IsThere(training->Find(block.substr(0, block.size() - 1))))) {
       names.push_back(row.searched_as);
@@ -142,9 +144,8 @@ std::optional<Fault> SettingFields::fault() const {
 std::optional<Fault> IdleParameter(const JsonValue& trial) {
   const JsonValue* parameters = trial.Find("parameters");
   const JsonValue* rates = trial.Find("rates");
-  const JsonValue* training = trial.Find("training");
   if (parameters == nullptr) return std::nullopt;
-  const std::vector<std::string_view> searchable = Searchable(training);
+  const std::vector<std::string_view> searchable = Searchable(trial);
   for (const JsonValue* v = parameters->first; v != nullptr; v = v->next) {
     // A tie goes by a name of its own, but its value is a rate.
     const bool known =
@@ -152,7 +153,7 @@ std::optional<Fault> IdleParameter(const JsonValue& trial) {
         v->key == "decay" ||  // of the space's layerwise_decay
         std::ranges::find(searchable, v->key) != searchable.end() ||
         (rates != nullptr && rates->Find(v->key) != nullptr) ||
-        IsRate(*v, rates);
+        IsRate(*v, rates) || IsRate(*v, trial.Find("ranks"));
     if (known) continue;
     return Fault{FaultKind::kMisuse,
                  "the parameter " + Shown(v->key) +
@@ -315,15 +316,41 @@ void ReadFreeze(SettingFields& fields, TrainingSettings& out) {
   out.virtual_tau = fields.Number("virtual_tau");
 }
 
+// Reads ranks by module, which the trial has beside its rates.
+std::optional<Fault> ReadRanks(const JsonValue& ranks, LoraSpec& lora) {
+  const auto bad = [](const std::string& cause) {
+    return Fault{FaultKind::kMisuse, cause,
+                 "write {\"layer.0\": 0, \"layer.1\": 8}, with whole numbers "
+                 "up to 65536"};
+  };
+  if (!ranks.is(JsonKind::kObject)) return bad("ranks is no map of numbers");
+  constexpr double kMostRank = 1 << 16;
+  for (const JsonValue* v = ranks.first; v != nullptr; v = v->next) {
+    const bool whole = v->is(JsonKind::kNumber) && v->number >= 0.0 &&
+                       v->number <= kMostRank &&
+                       v->number == std::floor(v->number);
+    if (!whole) return bad("the rank of " + Shown(v->key) + " is none");
+    lora.ranks.emplace(v->key, static_cast<std::int64_t>(v->number));
+  }
+  return std::nullopt;
+}
+
 void ReadLora(SettingFields& fields, TrainingSettings& out) {
   LoraSpec& lora = out.lora;
   lora.rank = fields.Whole("rank");
-  if (lora.rank == 0 && !fields.fault()) {
+  if (lora.rank == 0 && lora.ranks.empty() && !fields.fault()) {
     fields.Fail("rank", "is 0 or missing", "give one, e.g. 8");
   }
+  if (lora.rank > 0 && !lora.ranks.empty()) {
+    fields.Fail("rank", "is given, and the space gives ranks to modules",
+                "leave one of them out");
+  }
   lora.alpha = fields.Number("alpha");
-  // The default makes the scale 1.
-  if (lora.alpha == 0.0) lora.alpha = static_cast<double>(lora.rank);
+  lora.alpha_per_rank = fields.Number("alpha_per_rank");
+  if (lora.alpha > 0.0 && lora.alpha_per_rank > 0.0) {
+    fields.Fail("alpha_per_rank", "is given beside alpha",
+                "leave one of them out");
+  }
   lora.dropout = fields.Number("dropout");
   const std::vector<std::string> names = fields.Texts("modules");
   if (!names.empty()) lora.parts.clear();
@@ -373,7 +400,8 @@ std::optional<Fault> TwoInPlaceOfWeights(const TrainingSettings& settings) {
     if (!is) return;
     given += (count++ == 0 ? "" : " and ") + std::string(name);
   };
-  note(settings.lora.any(), "training.lora");
+  note(settings.lora.rank > 0, "training.lora");
+  note(!settings.lora.ranks.empty(), "ranks of the space");
   note(settings.bottleneck.any(), "training.adapters");
   note(settings.freeze.tuned == Tuned::kBiases, "training.trains: biases");
   if (count < 2) return std::nullopt;
@@ -401,7 +429,7 @@ std::optional<Fault> Contradiction(const TrainingSettings& settings) {
   if (settings.lora.any()) {
     return Fault{FaultKind::kMisuse,
                  "freeze.virtual_tau compares rates with weights, and "
-                 "training.lora trains adapters that begin at 0",
+                 "adapters begin at 0",
                  "leave one of them out"};
   }
   if (settings.bottleneck.any() || settings.freeze.tuned == Tuned::kBiases) {
@@ -441,7 +469,11 @@ Expected<TrainingSettings> ReadTrainingSettings(const JsonValue& trial) {
   ReadExtra(extra, settings);
   ReadEarlyStopping(early, settings);
   ReadFreeze(freeze, settings);
-  if (within("lora") != nullptr) ReadLora(lora, settings);
+  if (const JsonValue* const ranks = trial.Find("ranks")) {
+    if (const auto fault = ReadRanks(*ranks, settings.lora)) return *fault;
+  }
+  if (within("lora") != nullptr || settings.lora.any())
+    ReadLora(lora, settings);
   if (within("adapters") != nullptr) ReadAdapters(adapters, settings);
   if (within("smart") != nullptr) ReadSmart(smart, settings);
   for (const SettingFields* each :

@@ -16,6 +16,7 @@
 #include "worker/trainer/device/precision.h"
 #include "worker/trainer/freeze/freeze_plan.h"
 #include "worker/trainer/prefix/boundaries.h"
+#include "worker/trainer/train/audit.h"
 #include "worker/trainer/trial/scores.h"
 
 namespace frostline::trainer {
@@ -23,6 +24,7 @@ namespace frostline::trainer {
 // Ids of errors, as in base/error.h.
 inline constexpr int kOutOfMemoryId = 5016;
 inline constexpr int kNotFiniteId = 5017;
+inline constexpr int kFrozenMovedId = 5018;
 
 constexpr int IdOf(FaultKind kind) {
   switch (kind) {
@@ -74,7 +76,8 @@ struct TrialUsage {
   FreezeSemantics freeze;
   double virtual_tau = 0.0;
   std::int64_t steps = 0;
-  std::string data_fingerprint;  // of the validation rows
+  std::string data_fingerprint;    // of the validation rows
+  std::vector<ModuleAudit> audit;  // empty: there was none
 };
 
 enum class TrialState : std::uint8_t {

@@ -270,8 +270,9 @@ std::string IdentityOf(const JsonValue& message) {
     const JsonValue* member = message.Find(name);
     sum.AddField(member == nullptr ? "" : JsonText(*member));
   }
-  if (const JsonValue* tasks = message.Find("tasks")) {
-    sum.AddField(JsonText(*tasks));
+  for (const char* name : {"tasks", "ranks"}) {
+    const JsonValue* const member = message.Find(name);
+    if (member != nullptr) sum.AddField(JsonText(*member));
   }
   sum.AddField(WithoutPrecision(message.Find("training")));
   return sum.Finish();
@@ -297,6 +298,7 @@ Expected<TrialMessage> ReadTrialMessage(const JsonValue& message) {
     out.takes_precision = out.takes_precision || each == "precision";
     out.takes_progress = out.takes_progress || each == "progress";
     out.takes_evaluations = out.takes_evaluations || each == "evaluations";
+    out.takes_audit = out.takes_audit || each == "audit";
   }
   ReadRates(fields, out);
   ReadSearched(fields, out);

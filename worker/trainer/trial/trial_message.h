@@ -77,6 +77,7 @@ struct TrialMessage {
   bool takes_precision = false;    // the agent takes reports of it
   bool takes_progress = false;     // … of how far it is
   bool takes_evaluations = false;  // … outcomes of every set
+  bool takes_audit = false;        // … the audit of freezing
   std::string folder;              // this attempt's own, absolute
   std::string resume_path;         // empty: from the beginning
   std::int64_t resume_step = 0;

@@ -209,6 +209,15 @@ Expected<std::shared_ptr<const Pretrained>> ModelCache::Weights(
     is_new = is_new || parts.heads.back() == nullptr;
   }
   auto known = joined_.Find(key);
+  if (known != nullptr && known->findings->spoilt) {
+    // Others may share what was changed.
+    encoders_.Clear();
+    heads_.Clear();
+    joined_.Clear();
+    log.push_back("loads " + request.id +
+                  " anew, as an earlier trial changed its weights");
+    return Weights(files, request, heads, stop, log);
+  }
   if (known == nullptr) {
     if (is_new || parts.encoder == nullptr) {
       RETURN_IF_FAULT(Load(request.id, folder, heads, stop, parts));

@@ -23,6 +23,7 @@
 #include "worker/trainer/model/model.h"
 #include "worker/trainer/prefix/boundaries.h"
 #include "worker/trainer/text/tokenizer.h"
+#include "worker/trainer/train/audit.h"
 #include "worker/trainer/trial/trial_message.h"
 
 namespace frostline::trainer {
@@ -51,6 +52,8 @@ class LruCache {
     return entries_.front().second;
   }
 
+  void Clear() { entries_.clear(); }
+
  private:
   using Entry = std::pair<Key, Held>;
 
@@ -63,6 +66,14 @@ struct Pretrained {
   LoadedModel loaded;
   std::string folder;
   std::string sha256;  // of the weights
+  // What trials found out about it: whether it was changed all the same, and
+  // the sums of weights that some trial froze, against which later ones
+  // compare.
+  struct Findings {
+    bool spoilt = false;
+    WeightSums sums = {};
+  };
+  std::shared_ptr<Findings> findings = std::make_shared<Findings>();
 };
 
 // The models of the operator's registry, each loaded when first asked for. An

@@ -102,7 +102,7 @@ TEST_F(DatasetReaderTest, EveryRowNeedsALabel) {
       FaultOf(folder_.Read(DatasetReader(kClasses),
                            "{\"text\": \"a\", \"label\": null}", Jsonl(), {})),
       IsFault(FaultKind::kInconsistent,
-              "line 1: has nothing in column 'label'"));
+              "line 1: has no label in column 'label'"));
 }
 
 TEST_F(DatasetReaderTest, RowsWithoutLabelsMayBeSkipped) {

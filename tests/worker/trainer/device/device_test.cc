@@ -324,7 +324,7 @@ INSTANTIATE_TEST_SUITE_P(
     Recorded, InHalf,
     testing::Combine(testing::Values("bert-seq2", "distilbert-tok17",
                                      "roberta-reg", "modernbert-tok17",
-                                     "deberta-tok17"),
+                                     "deberta-tok17", "qwen3-seq2"),
                      testing::Values(Precision::kBf16, Precision::kFp16)),
     [](const auto& each) {
       std::string name = std::string(std::get<0>(each.param)) + "_in_" +

@@ -69,6 +69,12 @@ ModelConfig TinyConfig(Family family) {
     config.local_layers = {false, true, true};
     config.window = 4;
   }
+  if (family == Family::kLlama) {
+    config.decoder = config.head_norms = true;
+    config.key_heads = 2;
+    config.head_width = 12;
+    config.theta = 10000.0;
+  }
   return config;
 }
 
@@ -77,11 +83,9 @@ ModelConfig TinyConfig(Family family) {
 std::vector<CountedCase> CasesOfFamilies() {
   std::vector<CountedCase> cases;
   const std::vector<std::pair<std::string, Family>> families = {
-      {"Bert", Family::kBert},
-      {"DistilBert", Family::kDistilBert},
-      {"Electra", Family::kElectra},
-      {"ModernBert", Family::kModernBert},
-      {"Deberta", Family::kDebertaV3}};
+      {"Bert", Family::kBert},         {"DistilBert", Family::kDistilBert},
+      {"Electra", Family::kElectra},   {"ModernBert", Family::kModernBert},
+      {"Deberta", Family::kDebertaV3}, {"Llama", Family::kLlama}};
   for (const auto& [of, family] : families) {
     const ModelConfig config = TinyConfig(family);
     cases.push_back({of + "All", config});

@@ -194,6 +194,22 @@ TEST(CheckModules, ASearchedModuleThatIsNotThereIsRefusedByName) {
   EXPECT_THAT(pooler.fault().fix, HasSubstr("no_pooler: true"));
 }
 
+TEST(CheckModules, HeadsThatShareOneOfKeysHaveNoRateOfTheirOwn) {
+  ModelConfig config = Bert();
+  config.family = Family::kLlama;
+  config.decoder = true;
+  ModuleRates rates = Rates(1, 1, 1, 1);
+  rates["layer.0.head.1"] = 0.0;
+  EXPECT_TRUE(CheckModules("m", config, kTwoClasses, rates, {}).ok());
+  config.key_heads = config.heads / 2;
+  const Expected<Done> shared =
+      CheckModules("m", config, kTwoClasses, rates, {});
+  ASSERT_FALSE(shared.ok());
+  EXPECT_EQ(shared.fault().cause,
+            "m has no module layer.0.head.1; it has embeddings, layer.0 to "
+            "layer.2, head, and of each layer attention, ffn");
+}
+
 TEST(CheckModules, OtherModulesThatAreNotThereAreRefusedSearchedOrNot) {
   for (const char* module : {"layer.3", "layer.0.head.4", "layer.3.ffn",
                              "layer.-1", "layer.00", "Pooler", "heads", ""}) {
@@ -272,6 +288,37 @@ TEST(LoraFreezePlan, AModuleWithoutARateIsNamedAsWithoutAdapters) {
   ModuleRates rates = Rates(0, 1, 1, 1);
   rates.erase("layer.1");
   EXPECT_THAT(LoraPlan(rates).fault().cause, HasSubstr("no rate for layer.1"));
+}
+
+const LoraSpec kSecondAlone = {.ranks = {{"layer.0", 0}, {"layer.1", 4}},
+                               .parts = {LoraPart::kQuery}};
+
+// layer.0 has no adapter, layer.1 has one, and layer.2 trains whole.
+TEST(RankFreezePlan, TrainedAdaptedAndFrozenLayersStandBesideEachOther) {
+  const FreezePlan plan =
+      LoraPlan(Rates(0, 0, 0.5, 0.25), {}, kSecondAlone).value();
+  std::vector<std::string> second;
+  int third = 0;
+  for (const std::string& name : WithGradient(plan, Adapted(kSecondAlone))) {
+    EXPECT_THAT(name, Not(HasSubstr("layer.0")));
+    if (name.find("layer.1.") != std::string::npos) second.push_back(name);
+    if (name.find("layer.2.") != std::string::npos) ++third;
+  }
+  EXPECT_THAT(second, ElementsAre(HasSubstr("query.lora_A"),
+                                  HasSubstr("query.lora_B")));
+  EXPECT_EQ(third, 16);  // every weight of a layer of BERT
+  EXPECT_EQ(plan.prefix_blocks, 2);
+  EXPECT_EQ(plan.frozen_blocks, 2);
+}
+
+TEST(RankFreezePlan, ARankIsOfALayerThatHasARate) {
+  const auto cause = [](const std::string& module) {
+    LoraSpec lora = kSecondAlone;
+    lora.ranks[module] = 4;
+    return LoraPlan(Rates(0, 0, 1, 1), {}, lora).fault().cause;
+  };
+  EXPECT_THAT(cause("head"), HasSubstr("no linear maps"));
+  EXPECT_THAT(cause("layer.1.attention"), HasSubstr("no rate of its own"));
 }
 
 constexpr FreezeSemantics kBiasesOnly = {FreezeMode::kHard, PrefixDropout::kHf,

@@ -48,7 +48,7 @@ TEST(Lora, KnowsPartsByOurNamesAndByThoseOfTransformers) {
   EXPECT_EQ(LoraPartOf("dense"), std::nullopt);  // which of three?
   EXPECT_EQ(LoraPartOf(""), std::nullopt);
   EXPECT_EQ(LoraPartNames(),
-            "query, key, value, attention_out, ffn_in, ffn_out, qkv");
+            "query, key, value, attention_out, ffn_in, ffn_out, ffn_gate, qkv");
 }
 
 // The coordinator passes what stands there.
@@ -68,6 +68,34 @@ TEST(Lora, ARankIsAtMostAsLargeAsTheMap) {
   EXPECT_THAT(CheckLora(lora, 32, 64).fault().fix, HasSubstr("1 to 32"));
   lora = {.rank = 20, .alpha = 1.0, .dropout = 0.0, .parts = {kFeedForwardIn}};
   EXPECT_FALSE(CheckLora(lora, 32, 16).ok());  // wider than its feed forward
+}
+
+TEST(Lora, RanksAreOfModulesAndTheFinerOneDecides) {
+  const LoraSpec lora = {
+      .ranks = {{"layer.0", 0}, {"layer.1", 8}, {"layer.2.ffn", 4}},
+      .parts = {kQuery, kFeedForwardIn}};
+  EXPECT_EQ(lora.RankOf(kQuery, 0), 0);
+  EXPECT_EQ(lora.RankOf(kQuery, 1), 8);
+  EXPECT_EQ(lora.RankOf(kValue, 1), 0);
+  EXPECT_EQ(lora.RankOf(kQuery, 2), 0);
+  EXPECT_EQ(lora.RankOf(kFeedForwardIn, 2), 4);
+  EXPECT_EQ(lora.RankOf(kQuery, 3), 0);
+  EXPECT_EQ(lora.ScaleOf(8), 1.0);
+  EXPECT_EQ((LoraSpec{.alpha = 16}.ScaleOf(8)), 2.0);
+  EXPECT_EQ((LoraSpec{.alpha_per_rank = 2}.ScaleOf(8)), 2.0);
+}
+
+TEST(Lora, ARankOfAModuleIsAtMostAsLargeAsItsMapsAndHasOne) {
+  LoraSpec lora = {.ranks = {{"layer.1", 33}}, .parts = {kKey}};
+  EXPECT_THAT(CheckLora(lora, 32, 64).fault().cause,
+              HasSubstr("the rank of layer.1 is 33"));
+  lora.ranks = {{"layer.1", 32}, {"layer.2.ffn", 0}};
+  EXPECT_TRUE(CheckLora(lora, 32, 64).ok());
+  lora.ranks = {{"layer.2.ffn", 4}};
+  EXPECT_THAT(CheckLora(lora, 32, 64).fault().cause,
+              HasSubstr("training.lora.modules names none of its maps"));
+  lora.parts = {kFeedForwardOut};
+  EXPECT_TRUE(CheckLora(lora, 32, 64).ok());
 }
 
 TEST(Lora, AdaptersStandBehindAllThatIsThereWithoutThem) {
@@ -365,6 +393,44 @@ TEST(ModernBert, HasNoAdaptersOfQueryAlone) {
   EXPECT_TRUE(CheckAdapters(config).ok());
   EXPECT_TRUE(
       Names(config, {}).contains(LoraBNameOf("model.layers.2.attn.Wqkv")));
+}
+
+TEST(Llama, IsReadAsItsModelTypeHasIt) {
+  const ModelConfig llama =
+      Read("llama", R"("num_key_value_heads": 2, "rope_scaling":
+           {"rope_type": "llama3", "factor": 32.0, "low_freq_factor": 1.0,
+            "high_freq_factor": 4.0, "original_max_position_embeddings": 8192},
+           "rope_theta": 500000.0, "hidden_act": "silu")")
+          .value();
+  EXPECT_TRUE(llama.decoder && llama.shares_heads() && !llama.qkv_bias);
+  EXPECT_EQ(llama.theta, 500'000.0);
+  EXPECT_EQ(llama.rotary_scaling.factor, 32.0);
+  EXPECT_EQ(llama.rotary_scaling.pretrained_positions, 8192);
+  EXPECT_FALSE(llama.pads_alone);
+  EXPECT_EQ(PoolingOf(llama, HeadSpec{}), Pooling::kLast);
+  const std::string silu = R"("hidden_act": "silu")";
+  EXPECT_TRUE(Read("qwen2", silu).value().qkv_bias);
+  const ModelConfig qwen3 = Read("qwen3", silu + R"(, "head_dim": 10)").value();
+  EXPECT_TRUE(qwen3.head_norms);
+  EXPECT_EQ(qwen3.head_size(), 10);
+}
+
+TEST(Llama, RefusesWhatWouldBeComputedWrongly) {
+  for (const char* member :
+       {R"("use_sliding_window": true)", R"("attention_bias": true)",
+        R"("mlp_bias": true)", R"("rope_scaling": {"type": "linear"})",
+        R"("rope_parameters": {"rope_type": "yarn"})",
+        R"("layer_types": ["full_attention", "sliding_attention"])",
+        R"("quantization_config": {"bits": 4})"}) {
+    CauseOf(Read("qwen2", R"("hidden_act": "silu", )" + std::string(member)),
+            FaultKind::kUnsupported);
+  }
+  EXPECT_THAT(CauseOf(Read("llama", R"("num_key_value_heads": 3)"),
+                      FaultKind::kInconsistent),
+              HasSubstr("num_key_value_heads"));
+  const Expected<ModelConfig> mistral = Read("mistral");
+  ASSERT_FALSE(mistral.ok());
+  EXPECT_THAT(mistral.fault().fix, HasSubstr("your-trainer.md"));
 }
 
 TEST(Deberta, HasADistanceForEachSideOfEachBucket) {

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -488,6 +489,23 @@ TEST_F(AdaptedModel, MergedIsAPlainModelThatComputesTheSame) {
   const Model merged = model.Merged();
   EXPECT_EQ(merged.weights().size(), loaded_.model.weights().size());
   EXPECT_FALSE(merged.config().lora.any());
+  EXPECT_LE(Furthest(Run(merged), Run(model)), 1e-5);
+  EXPECT_GT(Furthest(Run(merged), Run(loaded_.model)), 1e-2);
+}
+
+// Each adapter counts by its own rank, in a pass as in a merge.
+TEST_F(AdaptedModel, LayersOfSeveralRanksMergeIntoWhatTheyCompute) {
+  ModelConfig config = loaded_.model.config();
+  config.lora = {.ranks = {{"layer.0", 2}, {"layer.1", 8}}, .alpha = 8.0};
+  const std::vector<bool> none(loaded_.model.weights().size(), false);
+  Model model = TrainableCopy(loaded_, config, none, 3);
+  std::set<std::int64_t> ranks;
+  for (const Weight& each : model.weights()) {
+    if (each.spec.role == Role::kLoraA) ranks.insert(each.value.size(0));
+  }
+  EXPECT_EQ(ranks, (std::set<std::int64_t>{2, 8}));
+  Move(model);
+  const Model merged = model.Merged();
   EXPECT_LE(Furthest(Run(merged), Run(model)), 1e-5);
   EXPECT_GT(Furthest(Run(merged), Run(loaded_.model)), 1e-2);
 }

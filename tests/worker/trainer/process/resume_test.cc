@@ -178,7 +178,7 @@ TEST_F(Resume, IsBitEqualHoweverOftenItIsKilled) {
 TEST_F(Resume, AKillDuringACheckpointLeavesTheOneBefore) {
   const nlohmann::json whole = Uninterrupted();
   int struck = 0;
-  for (int i = 0; i < 12 && struck < 3; ++i) {
+  for (int i = 0; i < 36 && struck < 3; ++i) {
     const nlohmann::json trial = Trial();
     const std::string folder = trial["folder"];
     const int watch = inotify_init1(IN_CLOEXEC);

@@ -34,6 +34,26 @@ ByteBpe BpeModel(const Pairs& merges) {
   return ByteBpe::Make(VocabularyOf(tokens), merges).value();
 }
 
+// As in SmolLM2's vocabulary.
+TEST(ByteBpe, AByteThatIsNoTokenLeavesNoTrace) {
+  std::vector<std::string> tokens = Letters();
+  tokens.erase(tokens.begin() + 0xFF);
+  tokens.erase(tokens.begin() + 4);
+  const Expected<ByteBpe> model = ByteBpe::Make(VocabularyOf(tokens), {});
+  ASSERT_TRUE(model.ok());
+  Workspace workspace;
+  std::vector<Piece> pieces;
+  model.value().Tokenize("!\x04?", workspace, pieces);
+  ASSERT_EQ(pieces.size(), 2U);
+  EXPECT_EQ(pieces[1].id, model.value().IdOf("?"));
+  EXPECT_EQ(pieces[1].begin, 2U);
+  pieces.clear();
+  model.value().Tokenize("\x04", workspace, pieces);
+  EXPECT_TRUE(pieces.empty());
+  std::erase(tokens, "a");
+  EXPECT_FALSE(ByteBpe::Make(VocabularyOf(tokens), {}).ok());
+}
+
 TEST(ByteBpe, LettersAreThoseOfGpt2) {
   EXPECT_EQ(ByteBpe::LetterOf('a'), U'a');
   EXPECT_EQ(ByteBpe::LetterOf(' '), 0x120U);
@@ -113,7 +133,7 @@ TEST(ByteBpe, RefusesWhatDoesNotFitTogether) {
   EXPECT_EQ(KindOfFault(
                 ByteBpe::Make(VocabularyOf(tokens), {{"a", "b"}, {"a", "b"}})),
             FaultKind::kInconsistent);
-  tokens[7] = "seven";  // a byte without a token
+  tokens[0x41] = "seven";  // a byte without a token
   EXPECT_EQ(KindOfFault(ByteBpe::Make(VocabularyOf(tokens), {})),
             FaultKind::kInconsistent);
 }

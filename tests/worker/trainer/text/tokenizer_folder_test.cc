@@ -371,8 +371,6 @@ TEST(ReadTokenizerJson, ModelSettingsThatChangeTokensAreRefused) {
   };
   EXPECT_EQ(with(R"("dropout":null)", R"("dropout":0.1)"),
             FaultKind::kUnsupported);
-  EXPECT_EQ(with(R"("ignore_merges":false)", R"("ignore_merges":true)"),
-            FaultKind::kUnsupported);
   EXPECT_EQ(with(R"("use_regex":true)", R"("use_regex":false)"),
             FaultKind::kUnsupported);
 }

@@ -214,6 +214,14 @@ TEST(Recordings, UnigramAsDebertaHasItAgrees) {
                 OwnRecording("deberta/goldens.jsonl"), 120);
 }
 
+TEST(Recordings, ByteBpeAsDecodersHaveItAgrees) {
+  for (const std::string family : {"llama3", "qwen", "smollm"}) {
+    SCOPED_TRACE(family);
+    ExpectRecords(OwnRecording(family + "/tokenizer.json"),
+                  OwnRecording(family + "/goldens.jsonl"), 120);
+  }
+}
+
 TEST(SharedRecordings, WordPieceAgrees) {
   NEEDS_SHARED("fixtures/tokenizers/wordpiece/goldens.jsonl");
   const std::string folder = SharedData("fixtures/tokenizers/wordpiece/");

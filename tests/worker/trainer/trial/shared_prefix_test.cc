@@ -475,5 +475,28 @@ TEST_F(ModelCacheOf, KeepsAHeadAndSpeaksOfItOnce) {
             FirstByte(again->loaded.model.head().weights()));
 }
 
+// Layers of rank 0 have no adapter: what they give is one with what a study
+// without ranks freezes, whatever the ranks above.
+TEST_F(SharedPrefix, LayersBelowTheLowestAdapterAreSharedByAllRanks) {
+  const auto ranked = [&](int rank) {
+    TrialMessage trial = Trial(kOff, FrozenTo(2));
+    trial.training.lora.ranks = {
+        {"layer.0", 0}, {"layer.1", 0}, {"layer.2", rank}};
+    return trial;
+  };
+  const Metrics alone = world_.Run(ranked(4)).metrics;
+  Share();
+  EXPECT_GT(Run(kOff, FrozenTo(2)).usage->prefix.misses, 0);
+  for (const int rank : {4, 8}) {
+    const TrialEnd found = world_.Run(ranked(rank));
+    ASSERT_EQ(found.state, TrialState::kSucceeded) << found.cause;
+    EXPECT_EQ(found.usage->prefix.misses, 0) << rank;
+    EXPECT_GT(found.usage->prefix.hits, 0);
+    if (rank != 4) continue;
+    EXPECT_EQ(found.metrics.at("accuracy"), alone.at("accuracy"));
+    EXPECT_EQ(found.metrics.at("loss"), alone.at("loss"));
+  }
+}
+
 }  // namespace
 }  // namespace frostline::trainer

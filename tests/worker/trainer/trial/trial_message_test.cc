@@ -92,7 +92,7 @@ TEST(TrialMessage, ASearchedRateOfTheHeadIsNoWordAboutTheHead) {
 TEST(TrialMessage, AdaptersHaveTheDefaultsOfPeft) {
   const LoraSpec lora = Settings(R"("training": {"lora": {"rank": 8}},)").lora;
   EXPECT_EQ(lora.rank, 8);
-  EXPECT_EQ(lora.scale(), 1.0);
+  EXPECT_EQ(lora.ScaleOf(lora.rank), 1.0);
   EXPECT_EQ(lora.dropout, 0.0);
   EXPECT_THAT(lora.parts, ElementsAre(LoraPart::kQuery, LoraPart::kValue));
   EXPECT_FALSE(Settings("").lora.any());
@@ -103,7 +103,7 @@ TEST(TrialMessage, AdaptersArriveAsTheStudyOrTheTrialHasThem) {
   const std::string lora = R"("training": {"lora": {"rank": 8, "alpha": 16,
       "dropout": 0.1, "modules": ["k_lin", "ffn_out", "key"]}},)";
   const LoraSpec fixed = Settings(lora).lora;
-  EXPECT_EQ(fixed.scale(), 2.0);
+  EXPECT_EQ(fixed.ScaleOf(fixed.rank), 2.0);
   EXPECT_EQ(fixed.dropout, 0.1);
   EXPECT_THAT(fixed.parts,
               ElementsAre(LoraPart::kKey, LoraPart::kFeedForwardOut));
@@ -112,8 +112,45 @@ TEST(TrialMessage, AdaptersArriveAsTheStudyOrTheTrialHasThem) {
                                      lora)
                                 .lora;
   EXPECT_EQ(searched.rank, 4);
-  EXPECT_EQ(searched.scale(), 0.5);
+  EXPECT_EQ(searched.ScaleOf(searched.rank), 0.5);
   EXPECT_EQ(searched.dropout, 0.25);
+}
+
+TEST(TrialMessage, RanksArriveByModuleWithTheirAlpha) {
+  const std::string ranks = R"("ranks": {"layer.0": 0, "layer.1": 8},)";
+  const LoraSpec plain = Settings(ranks).lora;
+  EXPECT_EQ(plain.RankOf(LoraPart::kQuery, 0), 0);
+  EXPECT_EQ(plain.RankOf(LoraPart::kQuery, 1), 8);
+  EXPECT_EQ(plain.ScaleOf(8), 1.0);
+  const std::string searched =
+      R"("parameters": {"rank.layer.1": 8, "lora_alpha_per_rank": 2},)" + ranks;
+  EXPECT_EQ(Settings(searched).lora.ScaleOf(4), 2.0);
+  EXPECT_EQ(Settings(ranks + R"("training": {"lora": {"alpha": 4}},)")
+                .lora.ScaleOf(8),
+            0.5);
+  EXPECT_TRUE(Read(R"("parameters": {"both": 8},)" + ranks).ok());  // a tie
+  EXPECT_FALSE(Read(R"("parameters": {"both": 7},)" + ranks).ok());
+}
+
+TEST(TrialMessage, RanksThatCannotBeAreNamed) {
+  const std::pair<const char*, const char*> mistakes[] = {
+      {R"("ranks": [8],)", "ranks is no map"},
+      {R"("ranks": {"layer.0": -1},)", "rank of 'layer.0'"},
+      {R"("ranks": {"layer.0": 1.5},)", "rank of 'layer.0'"},
+      {R"("ranks": {"layer.0": 8}, "training": {"lora": {"rank": 4}},)",
+       "training.lora.rank is given"},
+      {R"("ranks": {"layer.0": 8},
+          "training": {"lora": {"alpha": 4, "alpha_per_rank": 2}},)",
+       "training.lora.alpha_per_rank is given beside alpha"},
+      {R"("ranks": {"layer.0": 8}, "training": {"adapters": {"size": 4}},)",
+       "ranks of the space"},
+      {R"("ranks": {"layer.0": 8}, "freeze": {"virtual_tau": 1e-4},)",
+       "freeze.virtual_tau"}};
+  for (const auto& [members, says] : mistakes) {
+    const auto trial = Read(members);
+    ASSERT_FALSE(trial.ok()) << members;
+    EXPECT_THAT(trial.fault().cause, HasSubstr(says));
+  }
 }
 
 // Its importance would be 0, and nobody would know why.
