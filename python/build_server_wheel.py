@@ -9,7 +9,7 @@ them. The trainer stays out, for its LibTorch.
 
 The libraries that a system may lack lie beside the programs, which look there first:
 glibc and libstdc++ are the system's. The tag is what the
-symbols of all of them allow: manylinux_2_35 on Debian 12. Nothing is linked from
+symbols of all of them allow: manylinux_2_34 on Debian 12. Nothing is linked from
 archives, since our coordinator takes a place in libgrpc that only a shared one has
 (docs/adr/0031-frames.md). dist-info/sboms lists the libraries by package and version,
 dist-info/licenses has their licences."""
@@ -36,6 +36,9 @@ EVERYWHERE = {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.
               "ld-linux-aarch64.so.1"}
 # libstdc++'s newest version -> the glibc of the oldest systems that have it.
 OF_LIBSTDCXX = {28: (2, 31), 29: (2, 34), 30: (2, 35), 32: (2, 39)}
+# What cpp-httplib asks of the libstdc++ of g++ 12, and where every one has it.
+WAIT = "_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE"
+NEWER_WAIT, OLDER_WAIT = "GLIBCXX_3.4.30", "GLIBCXX_3.4.11"
 _LAUNCH = '''# SPDX-License-Identifier: Apache-2.0
 """Frostline's programs, and the console scripts that become them."""
 import os
@@ -100,6 +103,32 @@ def libraries(programs):
     return found
 
 
+def rebound(library, folder):
+    """A copy of a library or program that waits by the older of the two functions which libstdc++
+    has under one name, so that it runs where libstdc++ has no newer one; the library's
+    own path where it asks for more of g++ 12 than that. Each version that a library asks
+    for is an entry of hash, flags, number, name and next: the newer one's takes hash and
+    name of the older one's."""
+    newer = [line.split()[-1] for line in said("nm", "-D", "--undefined-only",
+                                               library).splitlines()
+             if line.endswith(f"@{NEWER_WAIT}")]
+    if newer != [f"{WAIT}@{NEWER_WAIT}"]:
+        return library
+    asked = said("readelf", "-VW", library).partition("Version needs section")[2]
+    begin = int(re.search(r"Offset: (0x[0-9a-f]+)", asked)[1], 16)
+    at = {name: begin + int(offset, 16) for offset, name in
+          re.findall(r"(0x[0-9a-f]+):\s+Name: (GLIBCXX_\S+)", asked)}
+    if OLDER_WAIT not in at:
+        return library
+    image = bytearray(pathlib.Path(library).read_bytes())
+    for field in (slice(0, 4), slice(8, 12)):
+        older = image[at[OLDER_WAIT]:at[OLDER_WAIT] + 16][field]
+        image[at[NEWER_WAIT] + field.start:at[NEWER_WAIT] + field.stop] = older
+    copy = pathlib.Path(folder, pathlib.Path(library).name)
+    copy.write_bytes(image)
+    return copy
+
+
 def tag(files):
     """The oldest systems that have all the versions which programs and libraries ask for."""
     asked = "".join(said("readelf", "-VW", file) for file in files)
@@ -144,14 +173,19 @@ def materials(loaded):
 
 def build(folder, out):
     """Returns the wheel's path."""
-    folder = pathlib.Path(folder)
+    with tempfile.TemporaryDirectory() as copies:
+        return build_with(copies, pathlib.Path(folder), out)
+
+
+def build_with(copies, folder, out):
     programs = [folder / "bin" / name for name in PROGRAMS]
     lost = [path.name for path in (*programs, folder / "bin" / PACKED, folder / "pages/made")
             if not path.is_file()]
     if lost:
         raise SystemExit(f"build_server_wheel: {folder} has no {', '.join(lost)}: "
                          "build first (./dev build)")
-    files = {f"frostline_server/bin/{path.name}": packed(path) for path in programs}
+    shipped = [rebound(path, copies) for path in programs]
+    files = {f"frostline_server/bin/{path.name}": packed(path) for path in shipped}
     executable = set(files)
     files["frostline_server/__init__.py"] = _LAUNCH.encode()
     files[f"frostline_server/bin/{PACKED}"] = (folder / "bin" / PACKED).read_bytes()
@@ -160,7 +194,7 @@ def build(folder, out):
         for page in sorted((folder / "pages").glob(pages)):
             files[f"{name}.data/data/{place}/{page.name}"] = page.read_bytes()
     loaded = libraries(programs)
-    beside = {library: path for library, path in loaded.items() if path}
+    beside = {library: rebound(path, copies) for library, path in loaded.items() if path}
     for library, path in beside.items():
         files[f"frostline_server/lib/{library}"] = pathlib.Path(path).read_bytes()
     sbom, licences = materials(loaded)
@@ -171,7 +205,7 @@ def build(folder, out):
     about = wheel.metadata("frostline-server",
                            "Coordinator, command line and agent of Frostline.")
     return pathlib.Path(out, wheel.write_wheel(
-        out, "frostline-server", f"py3-none-{tag([*programs, *beside.values()])}", files,
+        out, "frostline-server", f"py3-none-{tag([*shipped, *beside.values()])}", files,
         about, SCRIPTS, executable))
 
 

@@ -19,7 +19,10 @@ HERE = pathlib.Path(__file__).resolve().parent
 PROTO = HERE.parent / "proto"
 REQUIRES = ("protobuf>=3.20.2,<8", "grpcio>=1.76")
 SCRIPTS = {"frostline-command": "frostline.command:main",
-           "frostline-hub": "frostline.hub:main"}
+           "frostline-hub": "frostline.hub:main",
+           "frostline-mcp": "frostline.mcp:main",
+           "frostline-optuna": "frostline.history:main",
+           "frostline-records": "frostline.records:main"}
 EPOCH = (2020, 1, 1, 0, 0, 0)  # equal sources, equal bytes
 
 
@@ -86,13 +89,16 @@ def sources() -> dict:
     files = {f"frostline/{path.name}": path.read_bytes()
              for path in sorted((HERE / "frostline").iterdir())
              if path.suffix == ".py" or path.name == "py.typed"}
+    hook = "hydra_plugins/frostline_sweeper.py"  # Hydra finds it there
+    files[hook] = (HERE / hook).read_bytes()
     files["frostline/frostline.v1.binpb"] = descriptor_set()
     return files
 
 
 def _about() -> str:
     return metadata("frostline", "Which layers of a model to train, and how fast.",
-                    REQUIRES, {"server": [f"frostline-server=={version()}"]})
+                    REQUIRES, {"server": [f"frostline-server=={version()}"],
+                               "mcp": ["mcp>=2.3,<3"]})
 
 
 # --- what pip calls (PEP 517) ---

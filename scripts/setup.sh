@@ -239,7 +239,7 @@ case $LEVEL in
     ;;
 esac
 if [ "$LEVEL" = browser ]; then
-  fetch_npm tests/dashboard browser "what drives a browser (30 MB unpacked)"
+  fetch_npm tests/dashboard browser "what drives a browser and judges pages (82 MB unpacked)"
 fi
 case $LEVEL in all | deploy | python)
   fetch_wheels clients "the Python packages of clients (10 MB)" ""
@@ -248,7 +248,20 @@ case $LEVEL in all | deploy | python)
 esac
 if [ "$LEVEL" = python ]; then
   fetch_wheels python "PyTorch and transformers (600 MB, 2 GB unpacked)" ""
+  fetch_wheels tools "Optuna, and tools for which plans are written (60 MB)" axolotl/ swift/ \
+    llamafactory/ unsloth/models/llama.py unsloth/__init__.py timm/ torchvision PIL/ \
+    pillow.libs/ optuna alembic/ colorlog/ mako/ sqlalchemy \
+    hydra/ omegaconf/ hydra_plugins/ submitit/ cloudpickle/ bottle.py rustuna/ pytest/ _pytest/ iniconfig/ \
+    pluggy/
   fetch_wheels notebook "notebooks, TensorBoard and Parquet (80 MB)" ""
+  fetch_wheels mlflow "MLflow (9 MB)" ""
+  fetch_wheels wandb "W&B (22 MB)" ""
+  fetch_wheels trl "TRL (2 MB)" ""
+  fetch_wheels mcp "the Model Context Protocol (12 MB)" ""
+  fetch_wheels protobuf3 "Protobuf 3 (1 MB)" google
+  fetch_wheels protobuf7 "Protobuf 7 (1 MB)" google
+  fetch_wheels optuna3 "Optuna 3 (1 MB)" optuna
+  fetch_wheels optuna4 "Optuna 4 (1 MB)" optuna
 fi
 if [ "$LEVEL" = deploy ]; then
   fetch_npm tests/deploy/kubernetes kubernetes-types "types of Kubernetes (59 MB unpacked)"

@@ -15,6 +15,9 @@ def unpack(wheel, target, prefixes):
         names = [n for n in archive.namelist() if n.startswith(prefixes)]
         # extractall drops leading slashes and "..", so nothing lands outside.
         archive.extractall(target, names)
+        for name in names:
+            if archive.getinfo(name).external_attr >> 16 & 0o100:  # a program
+                pathlib.Path(target, name).chmod(0o755)
     return len(names)
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from .version import VERSION as __version__
 
 if TYPE_CHECKING:
-    from . import errors, hf, layers
+    from . import errors, hf, layers, optuna, optuna_storage
     from ._agent import trial
     from ._local import local
     from ._trial import Trial
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 _HOME = {"trial": "_agent", "local": "_local", "Trial": "_trial", "Error": "errors",
          "bin_path": "programs", "Client": "study", "Result": "study", "Study": "study",
-         "connect": "study", "errors": "", "hf": "", "layers": ""}
+         "connect": "study", "errors": "", "hf": "", "layers": "",
+         "optuna": "", "optuna_storage": ""}
 __all__ = [*_HOME, "__version__"]
 
 

@@ -20,7 +20,7 @@ from typing import Any, Dict, List, Mapping, Optional
 
 from . import errors
 from ._trial import Link, Trial
-from ._wire import PATIENCE, Channel, contract, request_id
+from ._wire import PATIENCE, Channel, contract, request_id, whole
 from .version import VERSION
 
 _GOOD_BYE = 5.0  # seconds to hand a trial back; its lease ends without it, too
@@ -118,7 +118,8 @@ class Session:
         study, number = lease.trial.split("/")[1::2]
         return {
             "trial": lease.trial, "attempt": lease.attempt,
-            "parameters": {p["name"]: p.get("value") for p in plain.get("parameters", ())},
+            "parameters": {p["name"]: whole(p.get("value"))
+                           for p in plain.get("parameters", ())},
             "rates": {r.module: r.rate for r in lease.spec.rates},
             "seed": lease.spec.seed, "prefix_depth": lease.spec.prefix_depth,
             "objectives": [

@@ -121,11 +121,15 @@ class Live:
 
 
 class _Terminal(Live):
-    """`toy  45%|████▌     | 9/20 [0:12<0:15] best score 0.91 (trial 4)`"""
+    """`toy  45%|████▌     | 9/20 [0:12<0:15] best score 0.91 (trial 4)`
+
+    Where a script has loaded tqdm, as transformers' Trainer does, this line is one of its
+    bars: those of a training come below it, and none overwrites another."""
 
     def __init__(self, study: Any) -> None:
         super().__init__(study)
         self._wide = 0
+        self._tqdm: Any = None
 
     def look(self, ask: bool = True) -> None:
         if ask:
@@ -144,6 +148,15 @@ class _Terminal(Live):
         return text if len(text) <= wide else text[:max(0, wide - 1)] + "…"
 
     def _write(self, text: str) -> None:
+        # Only bars of one class know each other's places: this is the one of transformers.
+        loaded = sys.modules.get("tqdm.auto") or sys.modules.get("tqdm")
+        if hasattr(loaded, "tqdm"):
+            if self._tqdm is None:
+                sys.stderr.write("\r" + " " * self._wide + "\r")
+                self._tqdm = loaded.tqdm(total=0, bar_format="{desc}\x1b[K", file=sys.stderr)
+            self._tqdm.set_description_str(text)
+            self._wide = len(text)
+            return
         sys.stderr.write("\r" + text + " " * max(0, self._wide - len(text)))
         sys.stderr.flush()
         self._wide = len(text)
@@ -152,6 +165,10 @@ class _Terminal(Live):
         if self._wide:
             self.current = ""
             self.look()
+            if self._tqdm is not None:
+                self._tqdm.clear()  # its place may have been below a bar that has gone
+                self._tqdm.close()
+                return
             sys.stderr.write("\n")
             sys.stderr.flush()
 

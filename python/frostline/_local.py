@@ -45,6 +45,14 @@ def local(folder: Any = None, *, keep: bool = False) -> Any:
         raise
 
 
+def client(connect: str = "") -> Any:
+    """Of the coordinator that is named, here or by FROSTLINE_CONNECT; else local()."""
+    from . import study
+    if connect or os.environ.get("FROSTLINE_CONNECT"):
+        return study.connect(connect)
+    return local()
+
+
 def home() -> pathlib.Path:
     """Where local() keeps its studies unless told."""
     data = os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")

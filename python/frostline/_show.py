@@ -6,7 +6,7 @@ import html
 import math
 from typing import Any, Dict, Iterable, List, Sequence
 
-from ._wire import need
+from ._wire import need, whole
 
 
 def enum(message: Any, field: str) -> str:
@@ -19,7 +19,7 @@ def enum(message: Any, field: str) -> str:
 def value(message: Any) -> Any:
     """A google.protobuf.Value as Python has it."""
     kind = message.WhichOneof("kind")
-    return None if kind in (None, "null_value") else getattr(message, kind)
+    return None if kind in (None, "null_value") else whole(getattr(message, kind))
 
 
 def frame(study: Any, results: Iterable[Any], rates: bool) -> Any:

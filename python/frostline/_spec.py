@@ -31,6 +31,8 @@ def study_messages(keys: Mapping[str, Any]) -> Tuple[Dict[str, Any], Dict[str, A
     spec: Dict[str, Any] = {}
     settings: Dict[str, Any] = {}
     for key, value in keys.items():
+        if value is None:
+            continue  # not given
         if key in _WORDS and isinstance(value, str):
             value = {_WORDS[key]: value}
         if key in ("maximize", "minimize"):
@@ -133,7 +135,7 @@ def _rate(value: Any) -> Any:
 
 
 def _rates(domain: Any) -> Dict[str, Any]:
-    """[0, 2e-5], {"log_uniform": [lo, hi]}, "frozen", 1e-3, {"fixed": 1e-3}"""
+    """[0, 2e-5], {"log_uniform": [lo, hi]}, "frozen", 1e-3, {"rank": [0, 8], "fixed": 1e-3}"""
     if isinstance(domain, (list, tuple)):
         return {"levels": {"rates": [_rate(v) for v in domain]}}
     if not isinstance(domain, Mapping):
@@ -143,6 +145,9 @@ def _rates(domain: Any) -> Dict[str, Any]:
         made["levels"] = {"rates": [_rate(v) for v in made["levels"]]}
     if isinstance(made.get("log_uniform"), (list, tuple)):
         made["log_uniform"] = dict(zip(("lo", "hi"), made["log_uniform"]))
+    if "rank" in made and not isinstance(made["rank"], Mapping):
+        ranks = made["rank"]
+        made["rank"] = {"ranks": list(ranks) if isinstance(ranks, (list, tuple)) else [ranks]}
     return made
 
 

@@ -10,6 +10,7 @@ a command line, and a configuration file with some of its values replaced.
     model.dropout <- dropout                      a path in a file, and a value"""
 from __future__ import annotations
 
+import difflib
 import json
 import os
 import pathlib
@@ -21,16 +22,20 @@ from . import errors
 from ._wire import need
 
 _FIELD = re.compile(r"\$\{(\w+)\}|\{\{|\}\}|\{([^{}\s]*)\}")
+_UNCLOSED = re.compile(r"\{[A-Za-z_][\w.:]*$")
 
 
-def values_of(trial: Any) -> Dict[str, Any]:
-    """What a template may name. A parameter goes before all else of its name."""
+def values_of(trial: Any, config: Optional[pathlib.Path] = None) -> Dict[str, Any]:
+    """What a template may name; `config` is the changed copy of a configuration file. A
+    parameter goes before all else of its name."""
     more = {"seed": trial.seed, "folder": str(trial.folder), "number": trial.number,
             "study": trial.study, "attempt": trial.attempt,
             "model": trial.model.get("id", ""), "data": trial.data.get("id", ""),
             "prefix_depth": trial.prefix_depth, "rates": trial.rates,
             "frozen": [name for name, rate in trial.rates.items() if rate == 0],
             "trained": [name for name, rate in trial.rates.items() if rate > 0]}
+    if config is not None:
+        more["config"] = str(config)
     by_rate = {f"rate:{name}": rate for name, rate in trial.rates.items()}
     training = {f"training.{name}": value for name, value in trial.training.items()}
     return {**more, **by_rate, **training, **trial.rates, **trial.parameters}
@@ -50,10 +55,11 @@ def args_of(trial: Any) -> List[str]:
             for word in (f"--{name}", text_of(value))]
 
 
-def command_of(template: str, trial: Any) -> List[str]:
+def command_of(template: str, trial: Any,
+               config: Optional[pathlib.Path] = None) -> List[str]:
     """The words of a command line. Its words are split before values are put in, so a
     value is never more than one word."""
-    known = values_of(trial)
+    known = values_of(trial, config)
     words: List[str] = []
     for word in _split(template):
         if word == "{args}":
@@ -76,14 +82,26 @@ def _split(template: str) -> List[str]:
     return split
 
 
-def check_command(words: List[str]) -> None:
-    """What is wrong with a command whatever the trial: quotes, the environment."""
+def check_command(words: List[str], config: Optional[str] = None) -> None:
+    """What is wrong with a command whatever the trial: quotes, the environment, braces,
+    and whether it gets the changed copy of `config`."""
     if len(words) == 1:
         words = _split(words[0])
     for word in words:
         for match in _FIELD.finditer(word):
             if match.group(1):
                 filled(match.group(0), {})
+        if _UNCLOSED.search(_FIELD.sub("", word)):
+            raise errors.InvalidArgument(f"a brace of {word!r} is not closed",
+                                         "close it; for a brace write {{", id="PY-1020")
+    named = any("{config}" in word for word in words)
+    if config and not named:
+        raise errors.InvalidArgument(
+            f"the command never gets the changed copy of {config}",
+            "write {config} where its file stands", id="PY-1022")
+    if named and not config:
+        raise errors.UnknownName("the command names {config}, and there is no --config",
+                                 "name the file with --config FILE")
 
 
 def check_overlay(source: Optional[str], changes: Mapping[str, str]) -> None:
@@ -121,7 +139,8 @@ def overlay(source: pathlib.Path, changes: Mapping[str, str], trial: Any,
             target: pathlib.Path) -> None:
     """`target` is `source` with the values at some paths replaced. A path is made of
     keys and numbers of list entries: `trainer.groups.0.lr`. A change `{lr}` keeps the
-    type of the value; one with other text around it is text."""
+    type of the value, one without a name is what JSON takes it for (2, true, [1, 2], else
+    text); one with other text around a name is text."""
     content, known = read_config(source), values_of(trial)
     for path, template in changes.items():
         whole = re.fullmatch(r"\{([^{}\s]+)\}", template)
@@ -129,8 +148,10 @@ def overlay(source: pathlib.Path, changes: Mapping[str, str], trial: Any,
             value = known[whole.group(1)]
             if isinstance(value, float) and value.is_integer():
                 value = int(value)
-        else:
+        elif _FIELD.search(template):
             value = filled(template, known)
+        else:
+            value = _literal(template)
         content = _replaced(content, path.split("."), value, path, source)
     if target.suffix == ".json":
         text = json.dumps(content, indent=2)
@@ -139,6 +160,13 @@ def overlay(source: pathlib.Path, changes: Mapping[str, str], trial: Any,
     beside = target.with_name(target.name + ".part")
     beside.write_text(text, encoding="utf-8")
     beside.replace(target)
+
+
+def _literal(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
 
 
 def read_config(path: pathlib.Path) -> Any:
@@ -171,6 +199,22 @@ def _replaced(content: Any, keys: List[str], value: Any, path: str, source: Any)
         raise errors.UnknownName(
             f"{source} has no {path}: what is before {first!r} is {content!r}",
             "name a path that leads through maps and lists")
-    key = next((k for k in content if str(k) == first), first)
+    key = next((k for k in content if str(k) == first), None)
+    if key is None:
+        _check_new(first, rest, content, path, source)
+        key = first
     content[key] = _replaced(content.get(key), rest, value, path, source)
     return content
+
+
+def _check_new(first: str, rest: List[str], content: Mapping[Any, Any], path: str,
+               source: Any) -> None:
+    """A value may be new in a map that is there, unless it looks like a misspelt one."""
+    names = [str(name) for name in content]
+    near = difflib.get_close_matches(first, names, 1, 0.8)
+    if not rest and not near:
+        return
+    there = f"; did you mean {near[0]!r}?" if near else f"; there are: {', '.join(names)}"
+    raise errors.UnknownName(
+        f"{source} has no {path}: {first!r} is not in it{there}",
+        "correct the path, or write the value into the file first")

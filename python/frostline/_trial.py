@@ -7,6 +7,7 @@ alone. What differs is the link, which carries reports out and stops in."""
 from __future__ import annotations
 
 import errno
+import operator
 import os
 import pathlib
 import sys
@@ -43,13 +44,20 @@ class Link:
 
 
 class Trial:
-    """One point of the space: `trial["lr"]`, `trial.rates["layer.3"]`."""
+    """One point of the space: `trial["lr"]`, `trial.rates["layer.3"]`.
+
+    Besides: `number`, `attempt`, `seed`, `parameters`, `rates`, `prefix_depth`
+    (embeddings and layers below it are frozen, -1: the embeddings train), `model`,
+    `data`, `training` and `labels` of the study, `resume_from` (an earlier attempt's
+    checkpoint), `alone` (the script runs without a worker: `number` is None, `rates` is
+    empty) and `usage`, a dictionary whose figures are kept."""
 
     def __init__(self, spec: Mapping[str, Any], link: Optional[Link] = None, *,
                  alone: bool = False) -> None:
         self._link, self._process = link or Link(), os.getpid()
         self._ended, self._stop_seen = "", ""
         self.alone = alone
+        self.unmeasured: Optional[errors.NoMetric] = None  # why it failed at its end
         self.name: str = spec.get("trial", "")
         parts = self.name.split("/")
         self.study: str = parts[1] if len(parts) == 4 else ""
@@ -85,6 +93,7 @@ class Trial:
             ) from None
 
     def get(self, name: str, default: Any = None) -> Any:
+        """A parameter, or `default` where the search has none of this name."""
         return self.parameters.get(name, default)
 
     def __contains__(self, name: str) -> bool:
@@ -114,10 +123,15 @@ class Trial:
                 break
         """
         self._guard()
+        given = step
         told = {name: float(value) for name, value in {**(metrics or {}), **more}.items()}
-        if not isinstance(step, int) or isinstance(step, bool) or step < 0:
+        try:
+            step = -1 if isinstance(step, bool) else operator.index(step)  # of numpy, too
+        except TypeError:
+            step = -1
+        if step < 0:
             raise errors.InvalidArgument(
-                f"a step is a whole number from 0, not {step!r}",
+                f"a step is a whole number from 0, not {given!r}",
                 "report(step, accuracy=…): the step comes first", id="PY-1011")
         if step < self.last_step or (told and step == self.last_step):
             raise errors.InvalidArgument(
@@ -131,7 +145,8 @@ class Trial:
 
     @property
     def stop_reason(self) -> Optional[str]:
-        """One of STOPS, or None. Who has read it is taken to obey."""
+        """Why it is to stop: pruned, cancelled, preempt, drain or hang; or None. Who has
+        read it is taken to obey."""
         self._guard()
         reason = self._link.stop_reason()
         self._stop_seen = reason or self._stop_seen
@@ -139,6 +154,7 @@ class Trial:
 
     @property
     def should_stop(self) -> bool:
+        """Whether there is a `stop_reason`, asked for without a report."""
         return self.stop_reason is not None
 
     def checkpoint(self, name: str, step: int) -> None:
@@ -191,6 +207,7 @@ class Trial:
 
     @property
     def ended(self) -> bool:
+        """Whether it has got its outcome, or was handed back."""
         return bool(self._ended)
 
     def end(self) -> None:
@@ -206,7 +223,10 @@ class Trial:
             try:
                 self.complete()
             except errors.NoMetric as error:
-                self._finish("failed", {}, f"{error.id}: {error.cause}", "trial")
+                # Another try would end so, too: it is told once, and here.
+                self._finish("failed", {}, f"FL-5015: {error.id}: {error.cause}", "trial")
+                self.unmeasured = error
+                print(error, file=sys.stderr)
 
     def end_with(self, error: BaseException) -> None:
         """What an exception that nobody caught means."""
@@ -266,7 +286,8 @@ class Trial:
     # --- layers, in layers.py ---
 
     def apply(self, model: Any, **options: Any) -> Any:
-        """Freezes what has rate 0 and returns parameter groups of the rest."""
+        """Freezes what has rate 0 and returns parameter groups of the rest; options as of
+        `frostline.layers.apply`."""
         from . import layers
         return layers.apply(self, model, **options)
 

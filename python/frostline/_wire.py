@@ -7,10 +7,12 @@ stubs of the user's own do not meet ours. gRPC and protobuf are imported by the
 first call, not with this module."""
 from __future__ import annotations
 
+import difflib
 import importlib
 import os
 import pathlib
 import random
+import re
 import threading
 import time
 import uuid
@@ -18,9 +20,14 @@ import weakref
 from typing import Any, Dict, Iterator, Optional
 
 from . import errors
+from .version import VERSION
 
 DEADLINE = 30.0  # seconds, of one call
 PATIENCE = 120.0  # seconds, of one piece of work over all its calls
+# Of every call in a forked child: among threads that call on and on, one first call of
+# 600 found its socket closed by what gRPC clears away of the parent's (1.76).
+PATIENCE_AFTER_FORK = 2.0
+_NO_FIELD = re.compile(r'Message type "frostline\.v1\.(\w+)" has no field named "([^"]+)"')
 SET = pathlib.Path(__file__).with_name("frostline.v1.binpb")
 _lock = threading.Lock()
 _contract: Optional["Contract"] = None
@@ -97,9 +104,22 @@ class Contract:
         try:
             return json_format.ParseDict(content, self.message(name)())
         except json_format.ParseError as error:
-            raise errors.InvalidArgument(
+            raise self._unfit(name, error) from None
+
+    def _unfit(self, name: str, error: Exception) -> errors.Error:
+        """In the words of study files what Protobuf's reader says in its own."""
+        lost = _NO_FIELD.search(str(error))
+        if not lost:
+            return errors.InvalidArgument(
                 f"{name}: {error}", "see the fields in docs/reference/study-file.md",
-                id="FL-1001") from None
+                id="FL-1001")
+        kind, field = lost.groups()
+        fields = [one.name for one in self.message(kind).DESCRIPTOR.fields]
+        near = difflib.get_close_matches(field, fields, 1)
+        return errors.InvalidArgument(
+            f"there is no {field!r} here; there are: {', '.join(fields)}",
+            f"did you mean {near[0]!r}?" if near else
+            "see the fields in docs/reference/study-file.md", id="FL-1001", field=field)
 
     def plain(self, message: Any) -> Dict[str, Any]:
         """A message as a dictionary, with the names of its fields."""
@@ -107,11 +127,52 @@ class Contract:
         return json_format.MessageToDict(message, preserving_proto_field_name=True)
 
 
+def whole(value: Any) -> Any:
+    """A value of JSON, in which 9.0 and 9 are one number: 9 here, so that it counts."""
+    is_whole = isinstance(value, float) and value.is_integer() and abs(value) <= 2 ** 53
+    return int(value) if is_whole else value
+
+
 def request_id() -> str:
     """For one piece of work: repeated with it, nothing happens twice."""
     return f"{int(time.time() * 1000):013d}-{uuid.uuid4().hex}"
 
 
+class _ForkGate:
+    """Lets a process fork between calls only. gRPC makes its state fit for the child
+    only where no thread is in a call; else the child's own calls may hang. A call
+    that takes longer than PATIENCE is not waited for: the fork's thread comes first."""
+
+    PATIENCE = 2.0  # seconds
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()  # held from before a fork until after it
+        self._calls = 0
+        self._forking: Optional[int] = None  # the thread that closed the gate
+
+    def __enter__(self) -> None:
+        with self._changed:
+            while self._forking not in (None, threading.get_ident()):
+                self._changed.wait()
+            self._calls += 1
+
+    def __exit__(self, *_: Any) -> None:
+        with self._changed:
+            self._calls -= 1
+            self._changed.notify_all()
+
+    def close(self) -> None:
+        self._changed.acquire()
+        self._forking = threading.get_ident()
+        self._changed.wait_for(lambda: self._calls == 0, self.PATIENCE)
+
+    def open(self) -> None:
+        self._forking = None
+        self._changed.notify_all()
+        self._changed.release()
+
+
+_gate = _ForkGate()
 _channels: "weakref.WeakSet[Channel]" = weakref.WeakSet()
 
 
@@ -128,6 +189,9 @@ class Channel:
     def _channel(self) -> Any:
         with self._lock:
             if self._made is None:
+                if _cut_off:
+                    raise errors.WrongProcess(_cut_off, "leave GRPC_ENABLE_FORK_SUPPORT "
+                                              "unset, or call in the parent alone")
                 grpc = need("grpc", "grpcio")
                 options = [
                     # Of all forks only those are safe whose channels share
@@ -151,13 +215,15 @@ class Channel:
         answer, with the same request, which happens once."""
         path, ask, answer, _ = contract().method(service, method)
         message = request if request is not None else ask(**fields)
+        patience = max(patience, PATIENCE_AFTER_FORK if self._inherited else 0.0)
         end, pause = time.monotonic() + patience, 0.2
         while True:
             try:
-                ready = self._channel().unary_unary(
-                    path, request_serializer=ask.SerializeToString,
-                    response_deserializer=answer.FromString)
-                return ready(message, timeout=deadline, metadata=self._metadata())
+                with _gate:
+                    ready = self._channel().unary_unary(
+                        path, request_serializer=ask.SerializeToString,
+                        response_deserializer=answer.FromString)
+                    return ready(message, timeout=deadline, metadata=self._metadata())
             except Exception as error:
                 told = self._translated(error)
                 again = isinstance(told, (errors.Unavailable, errors.DeadlineExceeded)) \
@@ -195,8 +261,16 @@ class Channel:
             away = code == "UNAVAILABLE"
             cause = f"no coordinator answers at {self.address}" if away else (
                 error.details() or code)
-            fix = ("start one (frostline serve), or name its address with "
-                   "FROSTLINE_CONNECT") if away else ""
+            fix = ""
+            if away:
+                fix = ("call frostline.local() with its folder, here or in another "
+                       "process: it starts anew, and the search goes on"
+                       if self.address.startswith("unix:") else
+                       "start one (frostline serve), or name its address with "
+                       "FROSTLINE_CONNECT")
+            if code == "UNIMPLEMENTED":
+                cause = f"the coordinator at {self.address} is older than this package"
+                fix = f"update it (frostline-server {VERSION}), or install its own version here"
             told = {"cause": cause, "fix": fix, "id": "FL-4003" if away else "PY-1000"}
         kind = errors.for_status(code)
         if told.get("reason") == "LEASE_LOST":
@@ -237,11 +311,21 @@ def _details(error: Any) -> Dict[str, Any]:
     return {}
 
 
+# Why this process cannot call: gRPC was in use when it was forked, and had been told
+# not to care about forks. Calls would hang here, beyond their deadlines.
+_cut_off = ""
+
+
 def _forget_channels() -> None:
-    global _lock
-    _lock = threading.Lock()
+    global _lock, _gate, _cut_off
+    _lock, _gate = threading.Lock(), _ForkGate()
+    off = os.environ.get("GRPC_ENABLE_FORK_SUPPORT", "1").lower() in ("0", "false", "no")
+    if off and any(channel._made is not None for channel in _channels):
+        _cut_off = (f"process {os.getpid()} was forked from one that uses gRPC, with "
+                    "GRPC_ENABLE_FORK_SUPPORT off: its calls would hang")
     for channel in list(_channels):
         channel._after_fork()
 
 
-os.register_at_fork(after_in_child=_forget_channels)
+os.register_at_fork(before=lambda: _gate.close(), after_in_parent=lambda: _gate.open(),
+                    after_in_child=_forget_channels)

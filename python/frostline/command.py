@@ -99,7 +99,8 @@ def _check(options: argparse.Namespace) -> int:
              _template.read_config(pathlib.Path(options.config)),
              "--set": lambda: _template.check_overlay(options.config,
                                                       _pairs(options.set)),
-             "--command": lambda: _template.check_command(options.command)}
+             "--command": lambda: _template.check_command(options.command,
+                                                          options.config)}
     for flag, look in looks.items():
         try:
             look()
@@ -142,19 +143,18 @@ class _Run:
         self._end(process.wait())
 
     def _command(self) -> List[str]:
-        config = self._options.config
-        if config:
-            source = pathlib.Path(config)
+        target = None
+        if self._options.config:
+            source = pathlib.Path(self._options.config)
             target = self._trial.folder / source.name
             _template.overlay(source, _pairs(self._options.set), self._trial, target)
-            self._trial.parameters.setdefault("config", str(target))
         elif self._options.set:
             raise errors.InvalidArgument("--set without --config",
                                          "name the file it changes", id="PY-1022")
         command = self._options.command
         if len(command) == 1:  # in one piece, as a shell would have it
-            return _template.command_of(command[0], self._trial)
-        known, words = _template.values_of(self._trial), []
+            return _template.command_of(command[0], self._trial, target)
+        known, words = _template.values_of(self._trial, target), []
         for word in command:
             words += _template.args_of(self._trial) if word == "{args}" else [
                 _template.filled(word, known)]
@@ -211,7 +211,8 @@ class _Run:
                        if o["metric"] not in trial.metrics]
             if missing and not self._first_stop:
                 there = ", ".join(trial.metrics) or "none"
-                trial.fail(f"PY-1004: the command ended well and never wrote "
+                # Another try would read the same: it is the study's fault, told once.
+                trial.fail(f"FL-5015: PY-1004: the command ended well and never wrote "
                            f"{missing[0]!r}; what was read: {there}; see --metrics and "
                            "--rename")
                 return

@@ -113,7 +113,7 @@ class LeaseLost(FailedPrecondition):
 
 
 class WrongProcess(Error, RuntimeError):
-    """A trial was used in a child that was forked after it was leased."""
+    """A forked child used a trial of its parent, or cannot call at all."""
     id = "PY-1001"
 
 

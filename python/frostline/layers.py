@@ -39,6 +39,7 @@ _ATTENTION = re.compile(r"(^|\.)\w*(attn|attention)\w*\.")
 _SAMPLE = 2048  # weights of one tensor, of which `audit` tells how far they moved
 _PIECE = 1 << 26  # bytes that are copied from a device at a time
 _WORD = re.compile(r"\{\}|\*")
+_WRAPPERS = re.compile(r"^(?:module\.|_orig_mod\.)+")  # of DataParallel, of torch.compile
 
 
 class Weights:
@@ -51,13 +52,14 @@ class Weights:
         self.of: Dict[str, str] = {}  # name of a weight -> module; "" is none
         self.tied: List[Tuple[str, str]] = []
         self._names = [(re.compile(_expression(p)), m) for m, p in (names or {}).items()]
-        self._parts = {m.rsplit(".", 1)[0] for m in self.modules
-                       if m.endswith((".attention", ".ffn"))}
+        for module in names or {} if self.modules else ():
+            _check_named(module, self.modules)
         self._several = any(m.startswith("head.") for m in self.modules)
         self.parameters = dict(model.named_parameters())
         all_names = [name for name, _ in model.named_parameters(remove_duplicate=False)]
-        self.stack = self._one_stack(all_names)
-        found = {name: self._module_of(name) for name in all_names}
+        plain = {name: _WRAPPERS.sub("", name) for name in all_names}
+        self.stack = self._one_stack(list(plain.values()))
+        found = {name: self._module_of(plain[name]) for name in all_names}
         self._check(found, others)
         self._tie(model, found)
 
@@ -86,7 +88,8 @@ class Weights:
         match = _STACK.search(name)
         if match:
             layer = f"layer.{match.group(2)}"
-            return self._part_of(layer, name[match.end():]) if layer in self._parts else layer
+            part = self._part_of(layer, name[match.end():])
+            return part if part in self.modules else layer
         if _EMBEDDING.search(name):
             return "embeddings"
         if _POOLER.search(name):
@@ -108,10 +111,11 @@ class Weights:
         there = set(found.values())
         for module in self.modules:
             if module not in there:
+                told = "say no_pooler: true in" if module == "pooler" else "correct"
                 raise errors.LayerError(
                     f"no weight of the model is of the module {module!r}; its weights "
-                    f"are like {_examples(found, None)}",
-                    f"correct the study's model, or map it: names={{{module!r}: "
+                    f"are like {_examples(found)}",
+                    f"{told} the study's model, or map it: names={{{module!r}: "
                     "'a.regular.expression'}", field=module)
         lost = [name for name, module in found.items() if module not in self.modules]
         if lost and others is None:
@@ -134,13 +138,27 @@ class Weights:
             self.of[name] = module if module in self.modules else ""
 
     def members(self, module: str) -> List[Tuple[str, Any]]:
+        """Names and parameters of a module; "" are those that no module has."""
         return [(name, parameter) for name, parameter in self.parameters.items()
                 if self.of[name] == module]
+
+
+def _check_named(module: str, modules: List[str]) -> None:
+    """A key of `names` is a module of the study, `*` a number."""
+    wanted = re.compile(_WORD.sub(r"\\d+", re.escape(module).replace(r"\*", "*")) + "$")
+    if not any(wanted.match(one) for one in modules):
+        raise errors.LayerError(
+            f"names maps {module!r}, and the study has no such module; its modules: "
+            f"{', '.join(modules)}", "correct the key: names={'layer.*': 'a.pattern.{}'}",
+            field=module)
 
 
 def _expression(pattern: str) -> str:
     """`model.blocks.{}` is a name that begins so, with a number; others are regular
     expressions."""
+    if not isinstance(pattern, str):
+        raise errors.LayerError(f"a pattern in names is text, not {pattern!r}",
+                                "give one: names={'head': '^top'}")
     if "{}" in pattern:
         before, after = pattern.split("{}", 1)
         return rf"^{re.escape(before)}(?P<i>\d+){re.escape(after)}(?=\.|$)"
@@ -152,9 +170,11 @@ def _expression(pattern: str) -> str:
     return pattern
 
 
-def _examples(found: Mapping[str, Optional[str]], of: Optional[str]) -> str:
+def _examples(found: Mapping[str, Optional[str]]) -> str:
+    """A few names: first of all one with a number, which may be a layer's."""
     names = list(found)
-    return ", ".join(dict.fromkeys([*names[:2], *names[-1:]]))
+    numbered = [name for name in names if re.search(r"\.\d+\.", name)]
+    return ", ".join(dict.fromkeys([*numbered[:1], *names[:2], *names[-1:]]))
 
 
 def apply(trial: Any, model: Any, *, lr: Optional[float] = None,
@@ -168,14 +188,16 @@ def apply(trial: Any, model: Any, *, lr: Optional[float] = None,
     `names` maps modules to weights: {"layer.*": "backbone.stage.{}", "head": "^top"}.
     `others` is the rate of weights that no module of the study has. `lr` is for the
     script alone, where there are no rates. `weight_decay` spares biases and norms.
-    `eval_frozen` keeps modules that are frozen as a whole in eval (no dropout)."""
-    if not trial.rates and lr is None:
+    `eval_frozen` keeps modules that are frozen as a whole in eval (no dropout).
+    Where rates come another way, {module: rate} stands for the trial."""
+    told = dict(trial) if isinstance(trial, Mapping) else trial.rates
+    if not told and lr is None:
         raise errors.LayerError(
             "there are no rates: the script runs alone, or the study has no modules",
             "say what it then trains with: trial.apply(model, lr=2e-5)")
-    weights = Weights(model, trial.rates, names, others)
-    rates = {**{module: lr for module in weights.modules}, "": others or 0.0, **trial.rates}
-    if not trial.rates:
+    weights = Weights(model, told, names, others)
+    rates = {**{module: lr for module in weights.modules}, "": others or 0.0, **told}
+    if not told:
         rates[""] = lr
     groups: List[Dict[str, Any]] = []
     for module in dict.fromkeys([*weights.modules, ""]):
@@ -190,7 +212,8 @@ def apply(trial: Any, model: Any, *, lr: Optional[float] = None,
         _say_tie(weights, rates, earlier, later)
     if eval_frozen:
         _keep_in_eval(model)
-    trial._audit = Watch(weights, rates)
+    if not isinstance(trial, Mapping):
+        trial._audit = _Watch(weights, rates)
     return groups
 
 
@@ -272,7 +295,7 @@ def lora_config(trial: Any, model: Any, *, target_modules: Any = None,
 
 # --- the audit ---
 
-class Watch:
+class _Watch:
     """What weights were when `apply` saw them, and which had a gradient since."""
 
     def __init__(self, weights: Weights, rates: Mapping[str, float]) -> None:
@@ -306,7 +329,8 @@ class _Print:
 
 
 class Audit:
-    """A row for each module: how far it moved, against what it was to do."""
+    """A row for each module: how far it moved, against what it was to do. `rows` are
+    tuples in the order of `columns`; `wrong` says in words what did not go as planned."""
 
     columns = ("module", "rate", "weights", "moved", "gradient", "in_optimizer",
                "optimizer_bytes")
@@ -315,6 +339,7 @@ class Audit:
         self.rows, self.wrong = rows, wrong
 
     def moved(self) -> Dict[str, float]:
+        """How far each module moved, as a share of its weights."""
         return {row[0]: row[3] for row in self.rows}
 
     def __repr__(self) -> str:

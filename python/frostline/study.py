@@ -17,6 +17,7 @@ import signal
 import sys
 import threading
 import time
+import warnings
 import traceback
 from typing import Any, AsyncIterator, Dict, Generator, Iterator, List, Mapping, Optional
 
@@ -25,8 +26,10 @@ from ._lease import Session
 from ._trial import Link, Trial
 from ._wire import PATIENCE, Channel, contract, request_id
 
+ENDED = ("STOPPED", "COMPLETED", "DELETED")  # states that a study does not leave
 _NEVER = ("NO_STUDY", "STUDY_ENDED")  # there will be no trial of it
 _BAD_IN_A_ROW = 3
+_UNMEASURED_IN_A_ROW = 2  # then the coordinator pauses the study
 
 
 def connect(address: str = "", *, token: str = "", ca: str = "") -> "Client":
@@ -53,6 +56,7 @@ class Client:
 
     @property
     def address(self) -> str:
+        """host:port, or unix:PATH."""
         return self._channel.address
 
     def call(self, service: str, method: str, **content: Any) -> Dict[str, Any]:
@@ -62,8 +66,9 @@ class Client:
         return contract().plain(self._channel.call(service, method, request))
 
     def create_study(self, id: str, *, validate_only: bool = False, **keys: Any) -> "Study":
-        """A new study, in the words of study files; the same again answers the one
-        that is there."""
+        """A new study, in the words of study files (docs/reference/study-file.md), with
+        maximize=… or minimize=… for its objective; the same again answers the one
+        that is there. What would be set better stands in its `advice`."""
         spec, settings = _spec.study_messages(keys)
         request = contract().make("CreateStudyRequest", {
             "request_id": request_id(), "study_id": id, "spec": spec,
@@ -73,10 +78,26 @@ class Client:
         return Study(self._channel, reply.study, list(reply.advice))
 
     def study(self, id: str) -> "Study":
+        """A study that is there, by its id; NotFound where it is not."""
         name = id if id.startswith("studies/") else f"studies/{id}"
         return Study(self._channel, self._channel.call("StudyService", "GetStudy", name=name))
 
+    def import_optuna(self, source: Any, study_name: Optional[str] = None, *,
+                      id: Optional[str] = None, modules: Optional[Mapping[str, str]] = None,
+                      others: float = 0.0) -> "Study":
+        """A study of Optuna's with all its ended trials, as a new study: a database or
+        journal file, a storage's URL, or the study itself. `modules` says which
+        parameters are the rate of a module, {r"lr_(\\d+)": "layer.{}"}; `others` at
+        which rate modules trained that it did not search. What has no place here is
+        warned of."""
+        from . import history
+        made, notes = history.import_optuna(self, source, study_name, id, modules, others)
+        for note in notes:
+            warnings.warn(note, stacklevel=2)
+        return made
+
     def studies(self) -> List["Study"]:
+        """All that this token may see."""
         found: List[Study] = []
         token = ""
         while True:
@@ -87,6 +108,7 @@ class Client:
                 return found
 
     def close(self) -> None:
+        """Ends the connection, and a coordinator of `local` with its last user."""
         self._channel.close()
         if self._keep is not None:
             self._keep.close()
@@ -102,7 +124,8 @@ class Client:
 
 
 class Study:
-    """A search. Its trials are leased here and shown here."""
+    """A search, by its `id` (`name` is studies/ID). Its trials are leased here and shown
+    here."""
 
     def __init__(self, channel: Channel, message: Any, advice: Optional[List[str]] = None):
         self._channel, self._message = channel, message
@@ -131,13 +154,14 @@ class Study:
 
     def tell(self, trial: Any, metrics: Optional[Mapping[str, float]] = None, *,
              state: str = "succeeded", cause: str = "", **more: float) -> None:
-        """How a trial of `ask` ended: a Trial or its number, and its metrics."""
+        """How a trial of `ask` ended: a Trial or its number, and its metrics. `state` is
+        succeeded, pruned, infeasible or failed, which is tried again."""
         number = trial.number if isinstance(trial, Trial) else trial
         asked = self._asked.get(number)
         if asked is None:
             raise errors.NotFound(
-                f"trial {number} was not asked for here", "tell what ask() returned",
-                id="PY-1015")
+                f"trial {number} was not asked for here, or is told already",
+                "tell what ask() returned, once", id="PY-1015")
         if state == "succeeded":
             asked.complete(metrics, **more)
         elif state == "failed":
@@ -164,7 +188,8 @@ class Study:
                             break
 
         An exception within `with` fails this attempt, is printed, and the loop goes on;
-        the third in a row is raised. On SIGTERM `report` says stop, and after `grace`
+        the third in a row is raised, and the second trial that ended without an objective.
+        On SIGTERM `report` says stop, and after `grace`
         seconds the script ends; either way the trial is handed back. `progress`: a line
         in a terminal or a table in a notebook says how it goes; None: where there is one."""
         if _ranks.rank() > 0:
@@ -193,9 +218,11 @@ class Study:
                 yield guarded
                 trial.end()
                 live.ended(trial)
-                bad = bad + 1 if guarded.error else 0
-                if guarded.error and bad >= _BAD_IN_A_ROW:
-                    raise guarded.error
+                error = guarded.error or trial.unmeasured
+                bad = bad + 1 if error else 0
+                most = _UNMEASURED_IN_A_ROW if trial.unmeasured else _BAD_IN_A_ROW
+                if error and bad >= most:
+                    raise error
                 idle_since = time.monotonic()
         except errors.LeaseLost as error:
             print(error, file=sys.stderr)
@@ -251,35 +278,41 @@ class Study:
 
     def _has_ended(self) -> bool:
         self.refresh()
-        return self.state in ("STOPPED", "COMPLETED", "DELETED")
+        return self.state in ENDED
 
     # --- what it is ---
 
     def refresh(self) -> "Study":
+        """Asks the coordinator again; properties say what was known then."""
         self._message = self._channel.call(
             "StudyService", "GetStudy", name=self.name, patience=PATIENCE)
         return self
 
     @property
     def state(self) -> str:
+        """ACTIVE, PAUSED, STOPPED, COMPLETED or DELETED."""
         return _show.enum(self._message, "state")[len("STUDY_STATE_"):]
 
     @property
     def objectives(self) -> List[str]:
+        """The metrics that it searches by, in the order of `Result.values`."""
         return [one.metric for one in self._message.spec.objectives]
 
     @property
     def counts(self) -> Dict[str, int]:
+        """How many trials are in each state, and how much of the budget is used."""
         counts = self._message.counts
         return {field.name: getattr(counts, field.name) for field in counts.DESCRIPTOR.fields}
 
     @property
     def best_trials(self) -> List["Result"]:
+        """The best by one objective; by several, those that no other one beats."""
         reply = self._channel.call("StudyService", "ListBestTrials", name=self.name)
         return [Result(one) for one in reply.trials]
 
     @property
     def best_trial(self) -> Optional["Result"]:
+        """The first of `best_trials`; None before one has succeeded."""
         return next(iter(self.best_trials), None)
 
     def results(self, filter: str = "", *, rates: bool = False) -> Iterator["Result"]:
@@ -306,7 +339,7 @@ class Study:
                     raise errors.DeadlineExceeded(
                         f"{self.name} has not ended within {timeout:g} s: "
                         f"{self.counts['budget_used']} trials have",
-                        "wait longer, or see why with `frostline study explain`",
+                        "wait longer, or see why with `frostline study why`",
                         id="PY-1017")
                 time.sleep(every)
         finally:
@@ -315,13 +348,53 @@ class Study:
 
     # --- what it says ---
 
+    def curve(self, number: int) -> Iterator[Any]:
+        """What a trial measured on its way: messages with `step` and `metrics`."""
+        token = ""
+        while True:
+            page = self._channel.call("StudyService", "ListMeasurements",
+                                      name=f"{self.name}/trials/{number}", page_token=token)
+            yield from page.measurements
+            token = page.next_page_token
+            if not token:
+                return
+
+    def changes(self, after_revision: int = 0) -> Iterator["Result"]:
+        """Trials that have changed after a revision, as they are now, by rising
+        `revision`; all of them after 0."""
+        while True:
+            request = contract().make("GetStudyDeltaRequest", {
+                "name": self.name, "after_revision": after_revision, "max_trials": 1000,
+                "view": "TRIAL_VIEW_FULL"})
+            delta = self._channel.call("StudyService", "GetStudyDelta", request)
+            yield from map(Result, delta.trials)
+            after_revision = delta.revision
+            if not delta.more:
+                return
+
+    def exported(self, *, with_measurements: bool = False) -> Iterator[bytes]:
+        """`frostline study export`: pieces of JSON lines."""
+        request = contract().make("ExportTrialsRequest", {
+            "name": self.name, "with_measurements": with_measurements})
+        for chunk in self._channel.stream("StudyService", "ExportTrials", request):
+            yield chunk.data
+
+    def to_optuna(self, storage: Any = None, study_name: Optional[str] = None, *,
+                  replace: bool = False) -> Any:
+        """The ended trials as a new study of Optuna's, in memory, in a storage, or in a
+        journal ("ours.log", `replace`: also where it is there): values, curves,
+        constraints, labels. optuna.visualization and optuna-dashboard read it."""
+        from . import history
+        return history.to_optuna(self, storage, study_name, replace)
+
     def to_pandas(self, filter: str = "", *, rates: bool = False) -> Any:
         """A row for each trial, with the same columns whatever there is: number, state,
         values, params_…, metrics_…, and rates_… where asked for."""
         return _show.frame(self, self.results(filter, rates=rates), rates)
 
     def importance(self, **options: Any) -> "_show.Importance":
-        """Which parameters mattered, and how sure that is."""
+        """Which parameters mattered, and how sure that is. `options` are those of
+        `frostline importance`: target="loss", evaluator="levels", filter="…"."""
         request = contract().make("GetReportRequest", {
             "study": self.name, "options": options})
         return _show.Importance(self._channel.call(
@@ -333,6 +406,16 @@ class Study:
         request = contract().make("GetPlanRequest", {"study": self.name, **more})
         return _show.Plan(self._channel.call(
             "ImportanceService", "GetPlan", request, deadline=120.0))
+
+    def plan_for(self, tool: str, tolerance: Optional[float] = None) -> str:
+        """The plan in the words of another tool: settings for `axolotl`, `llama-factory`
+        and `ms-swift`, lines of Python for `peft`, `unsloth`, `timm`, `torch` and
+        `hf-trainer`. Its comments say where it differs from the plan."""
+        more = {} if tolerance is None else {"tolerance": tolerance}
+        request = contract().make("GetPlanRequest", {
+            "study": self.name, "for_tool": tool, **more})
+        return str(self._channel.call(
+            "ImportanceService", "GetPlan", request, deadline=120.0).in_tool.text)
 
     def _repr_html_(self) -> str:
         return _show.study_html(self.refresh(), self.best_trial)
@@ -350,12 +433,15 @@ class Study:
         self._channel.call("StudyService", "EnqueueTrials", request, patience=PATIENCE)
 
     def pause(self, reason: str = "") -> None:
+        """Starts no more trials; those that run go on."""
         self._change("PauseStudy", reason=reason)
 
     def resume(self) -> None:
+        """Starts trials again."""
         self._change("ResumeStudy")
 
     def stop(self, reason: str = "", *, let_running_finish: bool = False) -> None:
+        """Ends the search for good."""
         self._change("StopStudy", reason=reason, let_running_finish=let_running_finish)
 
     def _change(self, method: str, **fields: Any) -> None:
@@ -370,26 +456,32 @@ class Study:
 
 
 class Result:
-    """A trial as the coordinator has it."""
+    """A trial as the coordinator has it: `name`, `number`, `state`, `values` by the
+    objectives, and the `cause` where it ended otherwise than well."""
 
     def __init__(self, message: Any) -> None:
         self._message = message
         self.name: str = message.name
         self.number: int = message.number
-        self.state = _show.enum(message, "state")[len("TRIAL_STATE_"):]
+        self.state = _show.enum(message, "state").removeprefix("TRIAL_STATE_")
         self.values = list(message.values)
         self.cause: str = message.cause
+        self.revision: int = message.revision
 
     @property
     def parameters(self) -> Dict[str, Any]:
+        """What the search chose."""
         return {one.name: _show.value(one.value) for one in self._message.parameters}
 
     @property
     def rates(self) -> Dict[str, float]:
+        """The learning rate of each module, 0 where it is frozen. `results()` has them
+        with rates=True."""
         return {one.module: one.rate for one in self._message.rates}
 
     @property
     def metrics(self) -> Dict[str, float]:
+        """All that it measured at its end, by name."""
         return dict(self._message.metrics)
 
     def __repr__(self) -> str:

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The reference of the API, which is made and not kept, can be made, and says
-what the contract and the table of roles do."""
+what the contract and the table of roles do; that of Python is what docstrings say."""
+import ast
 import pathlib
 import re
 import subprocess
@@ -10,12 +11,27 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "style"))
+sys.path[:0] = [str(ROOT / "tests" / "style"), str(ROOT / "scripts")]
 
+import python_reference  # noqa: E402
 from links_test import LINK, anchors  # noqa: E402
 from totals import run_and_count  # noqa: E402
 
 PROTOS = ROOT / "proto" / "frostline" / "v1"
+
+
+class PythonReference(unittest.TestCase):
+    def test_the_page_says_what_the_docstrings_say(self):
+        made, lost = python_reference.page()
+        self.assertEqual([], lost)
+        self.assertEqual(made, python_reference.PAGE.read_text(encoding="utf-8"),
+                         "run scripts/python_reference.py")
+
+    def test_a_public_name_without_a_docstring_is_named(self):
+        lost = []
+        node = ast.parse("class Study:\n def stop(self): pass\n def _hidden(self): pass").body[0]
+        python_reference.entry(node, lost)
+        self.assertEqual(["Study", "Study.stop"], lost)
 
 
 class ApiReference(unittest.TestCase):

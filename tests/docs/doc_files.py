@@ -95,7 +95,7 @@ def write_added(lab):
         for block in blocks_in(page.read_text()):
             for line in commands_of(block):
                 words = cut(line)
-                if words[1:3] == ["registry", "add"]:
+                if words[1:3] == ["registry", "add"] and words[3] in ("model", "dataset"):
                     write_one_added(lab, words)
 
 

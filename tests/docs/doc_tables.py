@@ -57,6 +57,7 @@ STANDS_FOR = [
     (r"(?<=--listen )127\.0\.0\.1:7070", "127.0.0.1:0"),
     (r"(?<=--listen )0\.0\.0\.0:7443", "tls:127.0.0.1:0"),
     (r"(?<=--health-listen )\S+", "127.0.0.1:0"),
+    (r"(?<=--http-listen )\d\S+", "127.0.0.1:0"),
     (r"\b(HOST|host):7070|127\.0\.0\.1:X", "{plain}"),
     (r"frost_…@gpu-head\.lan:7443#…|TOKEN@HOST:PORT#FINGERPRINT",
      "$(cat invitation)"),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A world in which the commands of the docs make sense: a folder with the files
 that they name, a coordinator on the loopback address that has the studies, and
-a worker. Its trainer is stand_in_trainer.py; Slurm's programs are played."""
+a worker. Its trainer is stand_in_trainer.py; Slurm's programs and the Hub's are played."""
 import os
 import pathlib
 import re
@@ -47,6 +47,21 @@ SLURM = {
     "scontrol": "echo ClusterName = lab",
     "scancel": "rm -f ~/waits",
 }
+# There is no Hub: what is here stands for what it has, and is really added. The program
+# itself, with a Hub on this machine: tests/python/hub_test.py.
+HUB = """
+case $1 in
+  --model) exec frostline registry add model ./minilm ;;
+  --data) exec frostline registry add dataset reviews.csv ;;
+esac
+exit 2
+"""
+# Programs of the Python package, which are led to the coordinator and given what the
+# command line was; themselves: tests/python/history_test.py and mcp_test.py.
+PACKAGE = {
+    "frostline-optuna": "[ -n \"$FROSTLINE_CONNECT\" ] && [ $# -gt 0 ]",
+    "frostline-mcp": "[ -n \"$FROSTLINE_CONNECT\" ]",
+}
 
 
 def shell(script):
@@ -61,7 +76,7 @@ def write_programs(folder, programs):
     for name in STOOD_IN_FOR:
         (folder / name).write_text(shell(
             f'exec python3 -B {HERE}/stand_in_trainer.py "$@"'))
-    for name, script in SLURM.items():
+    for name, script in {**SLURM, **PACKAGE, "frostline-hub": HUB}.items():
         (folder / name).write_text(shell(script))
     for path in folder.iterdir():
         path.chmod(0o755)

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """command_test.py PROGRAMS: commands that know nothing of trials, under a real agent."""
-import importlib.util
 import json
+import os
 import shlex
+import subprocess
 import sys
 import textwrap
 import unittest
@@ -75,6 +76,15 @@ class Command(unittest.TestCase):
             files={"c.yaml": "optimizer: {lr: 1}\ngroups: [{}, {rates: 0}]\nkept: [1, 2]\n"})
         self.assertEqual([results[0].parameters["x"]], results[0].values, log)
 
+    def test_a_configuration_file_is_no_argument_among_all(self):
+        results, _, log = self.run_command("""
+            import sys
+            assert "--config" not in sys.argv and sys.argv.count(sys.argv[1]) == 1, sys.argv
+            print("score", float(sys.argv[sys.argv.index("--x") + 1]), open(sys.argv[1]).read())
+            """, "--metrics", r"regex:score (?P<score>\S+)", "--config", "c.yaml",
+            command=("{config}", "{args}"), files={"c.yaml": "a: 1\n"})
+        self.assertEqual([results[0].parameters["x"]], results[0].values, log)
+
     def test_metrics_of_files(self):
         kinds = {
             "jsonl:{folder}/log.jsonl": """
@@ -125,6 +135,7 @@ class Command(unittest.TestCase):
                                              "--metrics", r"regex:(?P<acc>0\S+)")
         self.assertEqual("FAILED", results[0].state)
         self.assertIn("never wrote 'score'; what was read: acc", tries[0]["cause"])
+        self.assertEqual(1, len(tries))  # another try would read the same
 
     def test_a_template_with_an_unknown_name_fails_once(self):
         results, tries, _ = self.run_command("", command=("{lr}",))
@@ -136,6 +147,22 @@ class Command(unittest.TestCase):
                                        files={"c.yaml": "a: [1"})
         self.assertEqual(([], 2), (tries, self.said[0]))  # it costs no trial
         self.assertIn("PY-1008: c.yaml cannot be read", self.said[1])
+
+    def test_a_search_about_nothing_is_refused_before_it_costs_a_trial(self):
+        base = {"base.yaml": "optimizer: {lr: 1}\n"}
+        config = ("--config", "base.yaml", "--set")
+        cases = [(("--lr", "{lr"), (), "PY-1020: a brace of '{lr' is not closed"),
+                 (("{config}",), (), "PY-1003: the command names {config}"),
+                 (("x",), (*config, "optimizer.lr={x}"),
+                  "PY-1022: the command never gets the changed copy"),
+                 (("{config}",), (*config, "optimiser.lr={x}"), "did you mean 'optimizer'?"),
+                 (("{config}",), (*config, "optimizer.lrr={x}"), "did you mean 'lr'?"),
+                 (("{config}",), (*config, "trainer.lr={x}"), "'trainer' is not in it")]
+        for command, flags, words in cases:
+            with self.subTest(words):
+                _, tries, _ = self.run_command("", *flags, command=command, files=base)
+                self.assertEqual(([], 2), (tries, self.said[0]))
+                self.assertIn(words, self.said[1])
 
     def test_the_package_s_own_program_is_the_same(self):
         with scratch() as folder, study(budget=1) as (client, toy):
@@ -167,8 +194,6 @@ class Command(unittest.TestCase):
         self.assertIn("exit code 1", tries[0]["cause"])
         self.assertIn("no data", log)
 
-
-    @unittest.skipUnless(importlib.util.find_spec("hydra"), "there is no hydra-core")
     def test_hydra_gets_its_overrides(self):
         results, _, log = self.run_command("""
             import hydra
@@ -182,6 +207,53 @@ class Command(unittest.TestCase):
         self.assertEqual("SUCCEEDED", results[0].state, log)
         wanted = results[0].parameters["x"] + results[0].rates["layer.0"]
         self.assertAlmostEqual(wanted, results[0].values[0], 6)
+
+
+class Slurm(unittest.TestCase):
+    """What `frostline slurm up` would give to each worker, given to one here."""
+
+    def up(self, client, folder, *flags):
+        for name in ("sbatch", "squeue", "scontrol", "scancel"):  # a cluster of no tasks
+            script(folder / "bin", "#!/bin/sh\n", name).chmod(0o755)
+        return subprocess.run(
+            [world.PROGRAMS / "frostline", "slurm", "up", "toy", "--dry-run", "--json",
+             "--connect", client.address, *flags], cwd=folder, capture_output=True, text=True,
+            timeout=60, env={**os.environ, "PATH": f"{folder / 'bin'}:{os.environ['PATH']}"})
+
+    def test_a_command_and_its_flags_reach_the_workers(self):
+        with scratch() as folder, study(budget=1, space=SPACE, model=MODEL) as (client, toy):
+            train = script(folder, """
+                import sys, yaml
+                print("score", yaml.safe_load(open(sys.argv[1]))["a"]["lr"])
+                """)
+            script(folder, "a: {lr: 1}\n", "c.yaml")
+            said = self.up(client, folder, "--command", f"{sys.executable} {train} {{config}}",
+                           "--metrics", r"regex:score (?P<points>\S+)", "--config", "c.yaml",
+                           "--set", "a.lr={x}", "--rename", "points=score", "--in-folder",
+                           "--gpus-per-slot", "2", "--gres", "gpu:4", "--slots", "gpu")
+            self.assertEqual("", said.stderr)
+            words = shlex.split(json.loads(said.stdout)["command"])
+            flags = words[words.index(str(world.PROGRAMS / "frostline-worker")) + 1:]
+            at = flags.index("--gpus-per-slot")
+            self.assertEqual("2", flags[at + 1])
+            flags[at:at + 2] = []  # no GPU is here
+            flags[flags.index("--slots") + 1] = "1"
+            done = subprocess.run(
+                [world.PROGRAMS / "frostline-worker", "--connect", client.address, "--run-dir",
+                 folder / "runs", *flags], cwd=folder / "bin", capture_output=True, text=True,
+                timeout=60)
+            trial = next(toy.results())
+            self.assertEqual([trial.parameters["x"]], trial.values, done.stderr)
+
+    def test_what_no_worker_would_take_is_refused(self):
+        with scratch() as folder, study(budget=1) as (client, _):
+            for flags, said in (
+                    (("--exec", "a", "--set", "x=1"), "--set is about a --command"),
+                    (("--exec", "a", "--command", "b"), "--command does not go with --exec"),
+                    ((), "--command CMD, as the nodes see them")):
+                done = self.up(client, folder, *flags)
+                self.assertEqual(2, done.returncode, done.stderr)
+                self.assertIn(said, done.stderr)
 
 
 class OtherTrainers(unittest.TestCase):

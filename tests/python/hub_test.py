@@ -153,9 +153,9 @@ def hub(endpoint, folder, *flags, without=""):
                           "HF_HUB_DISABLE_PROGRESS_BARS": "1"})
 
 
-def frostline(folder, *words):
+def frostline(folder, *words, **variables):
     return subprocess.run([PROGRAMS / "frostline", *words], cwd=folder, timeout=60,
-                          capture_output=True, text=True)
+                          capture_output=True, text=True, env={**os.environ, **variables})
 
 
 class Hub(unittest.TestCase):
@@ -190,6 +190,51 @@ class Hub(unittest.TestCase):
             self.assertEqual(0, newer.returncode, newer.stderr)
             self.assertIn(second, (folder / "registry/hub.json").read_text())
             self.assertIn("added to", newer.stdout)
+
+    def test_the_command_line_adds_by_name(self):
+        there = {"models/bert-tiny": {"a" * 40: tiny_bert()},
+                 "datasets/nyu-mll/glue": {"a" * 40: sst2()}}
+        with scratch() as folder, stand_in(there) as (endpoint, _):
+            away = {"HF_ENDPOINT": endpoint, "HF_HOME": str(folder / "hf"), "PATH": "/nowhere",
+                    "HF_HUB_DISABLE_PROGRESS_BARS": "1"}
+            ours = {**away, "FROSTLINE_PYTHON": sys.executable}
+            add = "registry", "add"
+            # Without a Python that has it, two lines are said, and they are not run.
+            for words, said in (
+                    (("--model", "org/Bert-Tiny", "--revision", "v1"),
+                     "    hf download org/Bert-Tiny --revision v1 --local-dir bert-tiny\n"
+                     "    frostline registry add model bert-tiny --id bert-tiny"),
+                    (("--data", "glue/sst2", "--text", "sentence"),
+                     "d.load_dataset('glue', 'sst2').items()]\"\n"
+                     "    frostline registry add dataset sst2 --id sst2 --registry registry "
+                     "--text sentence")):
+                done = frostline(folder, *add, *words, **away)
+                self.assertEqual(100, done.returncode, done.stdout)
+                self.assertIn("error[FL-5010]", done.stderr)
+                self.assertIn(said, done.stderr)
+            self.assertEqual([], os.listdir(folder))
+            done = frostline(folder, *add, "--model", "bert-tiny", "--id", "tiny", **ours)
+            self.assertEqual(0, done.returncode, done.stderr)
+            self.assertIn("added to registry/models.yaml", done.stdout)
+            # As a program of this name on PATH; a flag of `add dataset` reaches it.
+            (folder / "bin").mkdir()
+            program = folder / "bin/frostline-hub"
+            program.write_text(f"#!{sys.executable}\nimport sys\nfrom frostline.hub import "
+                               "main\nsys.exit(main())\n")
+            program.chmod(0o755)
+            done = frostline(folder, *add, "--data", "glue/sst2", "--registry", "other",
+                             "--text", "sentence", **{**away, "PATH": str(folder / "bin")})
+            self.assertEqual(0, done.returncode, done.stderr)
+            self.assertIn("glue/sst2 is pinned to aaaa", done.stderr)
+            done = frostline(folder, *add, "--model", "none", **ours)
+            self.assertEqual(1, done.returncode)
+            self.assertIn("error[PY-1024]", done.stderr)
+            for words, said in ((("model", "x", "--revision", "y"), "--revision excludes model"),
+                                (("--model", "../x"), "no name that the Hub gives"),
+                                (("--model", "x", "--text", "y"), "--text requires --data")):
+                done = frostline(folder, *add, *words, **ours)
+                self.assertEqual(2, done.returncode, done.stderr)
+                self.assertIn(said, done.stderr)
 
     def test_several_parts_are_named(self):
         with scratch() as folder, stand_in(

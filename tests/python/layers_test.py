@@ -80,6 +80,18 @@ class Names(unittest.TestCase):
         with self.assertRaises(errors.LayerError) as caught:
             layers.Weights(bert(), [*ALL, "layer.3"])
         self.assertEqual("layer.3", caught.exception.field)
+        with self.assertRaises(errors.LayerError) as caught:
+            layers.Weights(torch.nn.ModuleDict({"head": torch.nn.Linear(2, 2)}),
+                           ["pooler", "head"])
+        self.assertIn("no_pooler: true", caught.exception.fix)
+
+    def test_rates_alone_stand_for_a_trial(self):
+        model = bert()
+        rates = {**dict.fromkeys(ALL, 0.0), "layer.1": 1e-4, "head": 1e-3}
+        groups = layers.apply(rates, model)
+        self.assertEqual([("layer.1", 1e-4), ("head", 1e-3)],
+                         [(group["name"], group["lr"]) for group in groups])
+        self.assertFalse(model.bert.embeddings.word_embeddings.weight.requires_grad)
 
     def test_a_weight_that_nobody_names_is_named(self):
         with self.assertRaises(errors.LayerError) as caught:
@@ -96,6 +108,20 @@ class Names(unittest.TestCase):
             {"embeddings": "^front", "head": "^top", "layer.*": "stage.{}"})
         self.assertEqual(["stage.1.weight", "stage.1.bias"],
                          [name for name, _ in weights.members("layer.1")])
+
+    def test_wrappers_change_no_name(self):
+        model = torch.nn.DataParallel(bert())
+        self.assertEqual({f"module.{name}": module for name, module in
+                          layers.Weights(bert(), ALL).of.items()},
+                         layers.Weights(model, ALL).of)
+
+    def test_names_that_map_nothing_are_refused(self):
+        for names, words in (({"layers.*": "stage.{}"}, "names maps 'layers.*'"),
+                             ({"head": ["^top"]}, "is text, not"),
+                             ({"head": "("}, "is no regular expression")):
+            with self.subTest(words), self.assertRaises(errors.LayerError) as caught:
+                layers.Weights(bert(), ALL, names)
+            self.assertIn(words, caught.exception.cause)
 
     def test_two_stacks_are_not_guessed_between(self):
         with self.assertRaisesRegex(errors.LayerError, "several stacks"):

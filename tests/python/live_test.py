@@ -7,6 +7,7 @@ import pty
 import re
 import subprocess
 import sys
+import termios
 import textwrap
 import time
 import unittest
@@ -37,6 +38,7 @@ for trial in toy.trials():
 def terminal(text, columns=120):
     """What a Python writes whose stderr is a terminal, and how it ended."""
     ours, theirs = pty.openpty()
+    termios.tcsetwinsize(ours, (24, columns))
     process = subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(text)], stderr=theirs, stdout=theirs,
         env={**os.environ, "COLUMNS": str(columns)})
@@ -52,6 +54,26 @@ def terminal(text, columns=120):
         said += more
     os.close(ours)
     return said.decode(), process.wait(20)
+
+
+def screen(said):
+    """The lines that a terminal shows once it has taken this."""
+    lines, row, column = [""], 0, 0
+    for part in re.findall(r"\x1b\[[AK]|\x1b\[[0-9;]*m|[\r\n]|[^\r\n\x1b]+", said):
+        if part == "\x1b[A":
+            row -= 1
+        elif part == "\x1b[K":
+            lines[row] = lines[row][:column]
+        elif part == "\n":
+            row += 1
+            lines += [""] * (row + 1 - len(lines))
+        elif part == "\r":
+            column = 0
+        elif not part.startswith("\x1b"):
+            line = lines[row].ljust(column)
+            lines[row] = line[:column] + part + line[column + len(part):]
+            column += len(part)
+    return lines
 
 
 def notebook_of(*cells):
@@ -91,6 +113,25 @@ class Terminal(unittest.TestCase):
                             for line in shown), said)
         self.assertRegex(shown[-1], r"^toy 100%\|█{10}\| 4/4 \[0:\d\d<0:00\] best score "
                          r"0\.\d+ \(trial \d\), 1 failed *$")
+
+    def test_bars_of_the_training_stay_apart(self):
+        text = LOOP.replace("import time, frostline", "import time, frostline\nLOAD").replace(
+            "for step in range(3):", "for step in bars.tqdm(range(3), desc='training'):")
+        # tqdm is loaded before the line is there, and by the first training.
+        late = text.replace("LOAD", "").replace(
+            "        if trial.number", "        import tqdm.auto as bars\n        if trial.number")
+        for name, script in (("early", text.replace("LOAD", "import tqdm.auto as bars")),
+                             ("late", late)):
+            with self.subTest(name), coordinator() as (address, _):
+                said, code = terminal(script.replace("ADDRESS", repr(address)))
+                self.assertEqual(0, code, said)
+                lines = [line.rstrip() for line in screen(said) if line.strip()]
+                self.assertEqual(3, sum(bool(re.fullmatch(
+                    r"training: 100%\|█+\| 3/3 \[.*\]", line)) for line in lines), lines)
+                ours = [line for line in lines if not line.startswith("training")]
+                self.assertEqual(1, len(ours), lines)
+                self.assertRegex(ours[0], r"^toy 100%\|█{10}\| 4/4 \[0:\d\d<0:00\] best "
+                                 r"score 0\.\d+ \(trial \d\), 1 failed$")
 
     def test_a_line_is_never_wider_than_the_terminal(self):
         with coordinator() as (address, _):

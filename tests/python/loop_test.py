@@ -1,18 +1,23 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """loop_test.py PROGRAMS: ask and tell, the loop over trials, and what they survive."""
+import contextlib
+import io
 import os
 import signal
 import subprocess
 import sys
+import textwrap
 import threading
 import time
 import unittest
+import unittest.mock
 
 import world
 from world import attempts, coordinator, run_python, study
 
 import frostline  # noqa: E402
+from frostline._wire import contract
 from totals import run_and_count
 
 
@@ -26,6 +31,15 @@ class AskAndTell(unittest.TestCase):
             self.assertEqual("COMPLETED", toy.state)
             self.assertEqual(max(one.parameters["x"] for one in toy.results()),
                              toy.best_trial.values[0])
+
+    def test_a_whole_number_is_an_int_as_in_a_trainer_s_spec(self):
+        space = {"parameters": {"epochs": {"int": [2, 9]}, "x": {"float": [0.25, 0.5]}}}
+        with study(space=space) as (_, toy):
+            trial = toy.ask()
+            self.assertEqual([int, float], [type(trial[name]) for name in ("epochs", "x")])
+            toy.tell(trial, score=len(range(trial["epochs"])))
+            one = next(toy.results())
+            self.assertIs(int, type(one.parameters["epochs"]))
 
     def test_sixteen_asked_at_once_differ(self):
         with study(budget=16, max_parallel=16) as (_, toy):
@@ -104,6 +118,16 @@ class Loop(unittest.TestCase):
                     with trial:
                         raise RuntimeError("no data")
 
+    def test_an_objective_that_is_never_reported_ends_the_loop_and_says_so(self):
+        with study(budget=9) as (client, toy):
+            said = io.StringIO()
+            with self.assertRaises(frostline.errors.NoMetric), contextlib.redirect_stderr(said):
+                for trial in toy.trials():
+                    with trial:
+                        trial.report(numpy_like(1), loss=0.5)
+            self.assertEqual(1, len(attempts(client)))
+            self.assertIn("the study wants 'score', which was never reported", said.getvalue())
+
     def test_who_is_to_blame_decides(self):
         kinds = {MemoryError(): "OUT_OF_MEMORY", OSError(28, "disk full"): "INFRASTRUCTURE",
                  KeyError("a"): "TRIAL"}
@@ -156,6 +180,29 @@ print("left", flush=True)
                     trial.complete(score=trial.attempt)
             self.assertEqual([2.0], toy.best_trial.values)
 
+    def test_a_process_that_slept_longer_than_its_lease_is_told_so(self):
+        with study(budget=1, lease={"ttl": 1}) as (client, toy):
+            sleeper = subprocess.Popen(
+                [sys.executable, "-c", textwrap.dedent(f"""
+                    import frostline, sys
+                    trial = frostline.connect("{client.address}").study("toy").ask()
+                    print("leased", flush=True)
+                    sys.stdin.readline()
+                    try:
+                        trial.report(1, score=0.5)
+                    except frostline.errors.LeaseLost as lost:
+                        print(lost)
+                """)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            self.assertEqual("leased\n", sleeper.stdout.readline())
+            os.kill(sleeper.pid, signal.SIGSTOP)
+            again = toy.ask(wait=20)  # another has it now
+            os.kill(sleeper.pid, signal.SIGCONT)
+            said, _ = sleeper.communicate("go on\n", timeout=30)
+            self.assertIn("error[FL-2031]", said)
+            self.assertIn("fix:", said)
+            toy.tell(again, score=1.0)
+            self.assertEqual([1.0], toy.best_trial.values)
+
     def test_a_stop_of_the_coordinator_reaches_the_body(self):
         with study(budget=2, lease={"ttl": 2, "heartbeat_interval": 0.3}) as (client, toy):
             steps = 0
@@ -195,22 +242,68 @@ print("left", flush=True)
 
 
 class Forks(unittest.TestCase):
+    def children_that_can_call(self, client, forks):
+        good = 0
+        for _ in range(forks):
+            child = os.fork()
+            if child == 0:
+                code = 1
+                try:
+                    # A call that hangs ends at its deadline, far beyond its patience.
+                    code = 0 if client.study("toy").state == "ACTIVE" else 2
+                finally:
+                    os._exit(code)
+            good += os.waitpid(child, 0)[1] == 0
+        return good
+
     def test_children_of_a_used_channel_call_and_parents_go_on(self):
         with study(budget=1, lease={"ttl": 2, "heartbeat_interval": 0.02}) as (client, toy):
             trial = toy.ask()  # the heartbeat runs
-            good = 0
-            for _ in range(20):
-                child = os.fork()
-                if child == 0:
-                    code = 1
-                    try:
-                        # One call, without the patience that would hide a failure.
-                        code = 0 if client.study("toy").state == "ACTIVE" else 2
-                    finally:
-                        os._exit(code)
-                good += os.waitpid(child, 0)[1] == 0
-            self.assertEqual(20, good)
+            self.assertEqual(20, self.children_that_can_call(client, 20))
             toy.tell(trial, score=1)
+
+    def test_a_fork_waits_until_no_thread_is_in_a_call(self):
+        with study(budget=1) as (client, _):
+            over, calls = threading.Event(), []
+
+            def call_on_and_on():
+                while not over.is_set():
+                    client.study("toy")
+                    calls.append(1)
+
+            threads = [threading.Thread(target=call_on_and_on) for _ in range(3)]
+            for thread in threads:
+                thread.start()
+            self.assertEqual(30, self.children_that_can_call(client, 30))
+            before = len(calls)
+            time.sleep(0.2)
+            over.set()
+            for thread in threads:
+                thread.join()
+            self.assertGreater(len(calls), before)
+
+    # What gRPC's variable does to a child that calls: by it, unset is best.
+    def test_gRPC_s_variable_for_forks_is_heeded(self):
+        with study(budget=1) as (client, _):
+            said = {}
+            for value in ("0", "false", "1", "true"):
+                run = run_python(f"""
+                    import os, frostline
+                    client = frostline.connect("{client.address}")
+                    client.study("toy")
+                    if os.fork() == 0:
+                        try:
+                            print(client.study("toy").state, flush=True)
+                        except frostline.errors.WrongProcess as error:
+                            print(error.id, flush=True)
+                        os._exit(0)
+                    os.wait()
+                    client.study("toy")
+                    """, env={**os.environ, "GRPC_ENABLE_FORK_SUPPORT": value})
+                self.assertEqual("", run.stderr)
+                said[value] = run.stdout.strip()
+            self.assertEqual({"0": "PY-1001", "false": "PY-1001", "1": "ACTIVE",
+                              "true": "ACTIVE"}, said)
 
     def test_children_that_never_call_cost_the_parent_nothing(self):
         with study(budget=1, lease={"ttl": 1, "heartbeat_interval": 0.05}) as (client, toy):
@@ -236,6 +329,16 @@ class Forks(unittest.TestCase):
                 os._exit(1)
             self.assertEqual(0, os.waitpid(child, 0)[1])
             toy.tell(trial, score=1)
+
+
+class numpy_like:
+    """A whole number that is no int, as numpy's are."""
+
+    def __init__(self, number):
+        self.number = number
+
+    def __index__(self):
+        return self.number
 
 
 class BadInput(unittest.TestCase):
@@ -267,7 +370,16 @@ class BadInput(unittest.TestCase):
             with self.assertRaises(frostline.errors.InvalidArgument) as caught:
                 client.create_study("two", budgett=3)
             self.assertEqual("budgett", caught.exception.field)
+            with self.assertRaises(frostline.errors.InvalidArgument) as caught:
+                client.create_study("two", maximize="score", budget=3, space={
+                    "parameters": {"x": {"float": [0, 1], "log": True}}})
+            self.assertEqual("log", caught.exception.field)
+            self.assertIn("log_uniform", caught.exception.cause)
             self.assertEqual(1, len(client.studies()))
+
+    def test_a_key_that_is_none_is_as_if_it_were_not_there(self):
+        with study(minimize="score", maximize=None, purpose=None) as (_, toy):
+            self.assertEqual(["score"], toy.objectives)
 
     def test_steps_rise(self):
         with study() as (_, toy):
@@ -276,6 +388,31 @@ class BadInput(unittest.TestCase):
             with self.assertRaises(frostline.errors.InvalidArgument):
                 trial.report(2, score=1)
             trial.report(4, score=1)
+
+
+class Versions(unittest.TestCase):
+    def test_a_worker_older_or_newer_by_one_is_served(self):
+        for version in ("0.0.9", "0.2.0"):
+            with self.subTest(version), study(budget=1) as (_, toy), \
+                    unittest.mock.patch("frostline._lease.VERSION", version):
+                toy.tell(toy.ask(), score=1.0)
+                self.assertEqual([1.0], toy.best_trial.values)
+
+    def test_a_coordinator_without_a_call_is_said_to_be_older(self):
+        with study() as (client, toy):
+            path, *rest = contract().method("StudyService", "PauseStudy")
+            newer = {**contract()._methods, "StudyService/PauseStudy": (path + "V2", *rest)}
+            with unittest.mock.patch.object(contract(), "_methods", newer), \
+                    self.assertRaises(frostline.Error) as caught:
+                toy.pause()
+            self.assertIn("is older than this package", caught.exception.cause)
+            self.assertIn("frostline-server", caught.exception.fix)
+
+    def test_words_of_a_newer_coordinator_are_shown_as_they_are(self):
+        newer = contract().message("Trial")(name="studies/a/trials/0", number=3)
+        wire = newer.SerializeToString() + b"\x18\x63" + b"\xba\x3e\x01x"  # state 99, field 999
+        one = frostline.Result(contract().message("Trial").FromString(wire))
+        self.assertEqual((3, "99"), (one.number, one.state))
 
 
 class Manners(unittest.TestCase):

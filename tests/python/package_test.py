@@ -3,11 +3,13 @@
 """package_test.py PROGRAMS: the wheels as pip installs them, without a network."""
 import ast
 import json
+import os
 import pathlib
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 import venv
 
@@ -75,6 +77,21 @@ class Wheels(unittest.TestCase):
             self.assertEqual("", done.stderr, python)
         print("imported by Python 3." + ", 3.".join(map(str, found)), file=sys.stderr)
         self.assertTrue(found)
+
+    def test_the_oldest_and_the_newest_protobuf_carry_a_study(self):
+        for folder in os.environ["FROSTLINE_TEST_PROTOBUFS"].split(os.pathsep):
+            paths = os.pathsep.join([folder, os.environ["PYTHONPATH"]])
+            version = subprocess.run(
+                [sys.executable, "-c", "import google.protobuf as p; print(p.__version__)"],
+                capture_output=True, text=True, check=True,
+                env={**os.environ, "PYTHONPATH": paths}).stdout
+            with self.subTest(version.strip()):
+                self.assertEqual(pathlib.Path(folder).name[8], version[0])
+                done = subprocess.run(
+                    [sys.executable, "-B", ROOT / "tests/python/loop_test.py", PROGRAMS, "AskAndTell"],
+                    capture_output=True, text=True, timeout=120,
+                    env={**os.environ, "PYTHONPATH": paths})
+                self.assertEqual(0, done.returncode, done.stderr)
 
     def test_versions_are_one(self):
         cmake = (ROOT / "CMakeLists.txt").read_text()
@@ -162,9 +179,21 @@ class Server(unittest.TestCase):
             self.skipTest("other libraries ask for other versions: this is no Debian 12")
         programs = [PROGRAMS / name for name in build_server_wheel.PROGRAMS]
         loaded = build_server_wheel.libraries(programs)
-        beside = [path for path in loaded.values() if path]
-        # cpp-httplib, as Debian has it, waits as libstdc++ does since g++ 12.
-        self.assertEqual((2, 35), glibc_of(build_server_wheel.tag([*programs, *beside])))
+        paths = [path for path in loaded.values() if path]
+        with tempfile.TemporaryDirectory() as copies:
+            beside = [build_server_wheel.rebound(path, copies) for path in paths]
+            programs = [build_server_wheel.rebound(path, copies) for path in programs]
+            self.assertEqual((2, 34),
+                             glibc_of(build_server_wheel.tag([*programs, *beside])))
+            # cpp-httplib, as Debian has it, waits as libstdc++ does since g++ 12.
+            changed = [pathlib.Path(path).name for path in beside if path not in paths]
+            self.assertEqual(["libcpp-httplib.so.0.11"], changed)
+            # Every symbol of the changed copy is still found where it is asked for.
+            done = subprocess.run(
+                ["ldd", "-r", beside[paths.index(next(
+                    path for path in paths if "cpp-httplib" in path))]],
+                capture_output=True, text=True, check=True)
+            self.assertNotRegex(done.stdout + done.stderr, "not found|undefined")
 
 
 if __name__ == "__main__":

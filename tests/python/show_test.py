@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """show_test.py PROGRAMS: data frames and tables of a study, importance and plan."""
+import csv
 import html.parser
+import subprocess
 import sys
 import time
 import unittest
 
-from world import coordinator, study
+from world import PROGRAMS, coordinator, study
 
 import frostline
 from frostline._wire import request_id
@@ -88,6 +90,16 @@ class Tables(unittest.TestCase):
                 tags = Tags(one._repr_html_())
                 self.assertEqual([], tags.open)
                 self.assertIn("layer.1", " ".join(tags.said))
+
+    def test_a_long_list_asks_for_the_scores_of_the_first_hundred(self):
+        with coordinator() as (address, _), frostline.connect(address) as client:
+            for k in range(103):
+                imported(client, 1, id=f"s{k}")
+            told = subprocess.run(
+                [PROGRAMS / "frostline", "--connect", address, "study", "list", "--format", "csv",
+                 "--columns", "ID,BEST"], capture_output=True, text=True, timeout=60)
+            rows = list(csv.reader(told.stdout.splitlines()))[1:]
+            self.assertEqual((103, 100), (len(rows), sum(1 for row in rows if row[1])), told)
 
     def test_too_few_trials_are_said(self):
         with study() as (_, toy):

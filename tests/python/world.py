@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import pathlib
+import socket
 import subprocess
 import sys
 import tempfile
@@ -19,8 +20,6 @@ PROGRAMS = pathlib.Path(sys.argv.pop(1)).resolve()
 os.environ["FROSTLINE_BIN_DIR"] = str(PROGRAMS)
 os.environ["PYTHONPATH"] = os.pathsep.join(
     [str(PACKAGE), *filter(None, [os.environ.get("PYTHONPATH")])])
-os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
-sys.dont_write_bytecode = True
 
 import frostline  # noqa: E402
 
@@ -46,7 +45,8 @@ def coordinator(*flags, folder=None, listen="127.0.0.1:0"):
 @contextlib.contextmanager
 def study(budget=3, space=LINE, flags=(), **keys):
     """Yields a client and a study of it on a coordinator of its own."""
-    keys.setdefault("maximize", "score")
+    if "minimize" not in keys:
+        keys.setdefault("maximize", "score")
     with coordinator(*flags) as (address, _), frostline.connect(address) as client:
         yield client, client.create_study("toy", budget=budget, space=space, **keys)
 
@@ -76,6 +76,13 @@ def work(client, command, folder, *flags, study="toy", by="--exec", **options):
 def scratch():
     with tempfile.TemporaryDirectory(prefix="frostline-") as folder:
         yield pathlib.Path(folder)
+
+
+def free_port():
+    """A port of loopback that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
 
 
 def within(seconds, holds):
