@@ -38,6 +38,11 @@ export interface Attempt {
   number?: Num; state?: string; worker?: string; startTime?: string;
   endTime?: string; failure?: string; cause?: string;
 }
+// What training did to a module; lengths are shares of that of its weights.
+export interface ModuleAudit {
+  module: string; rate?: Num; moved?: Num; couldMove?: Num; hadGradient?: boolean;
+  weightBytes?: Num; gradientBytes?: Num; momentBytes?: Num; activationBytes?: Num;
+}
 export interface Trial {
   name: string; number?: Num; state?: string; origin?: string;
   parameters?: {name: string; value?: unknown}[];
@@ -50,6 +55,7 @@ export interface Trial {
     trainSeconds?: Num; totalSeconds?: Num; trainedParameters?: Num;
     peakMemoryBytes?: Num; device?: string; precision?: string; steps?: Num;
     software?: string; prefixHits?: Num; prefixMisses?: Num; prefixBytes?: Num;
+    audit?: ModuleAudit[];
   };
   progress?: {
     phase?: string; step?: Num; totalSteps?: Num; epoch?: Num;
@@ -103,8 +109,10 @@ export interface Worker {
   trials?: string[]; failuresInARow?: Num; registerTime?: string;
   hardware?: {
     host?: string; cpu?: string; cpuCores?: Num; memoryBytes?: Num;
-    gpus?: {model?: string; memoryBytes?: Num}[];
+    gpus?: {model?: string; memoryBytes?: Num; uuid?: string}[];
   };
+  // Of each GPU a byte for each step, in per cent.
+  history?: {startTime?: string; step?: string; gpus?: {uuid?: string; busy?: string}[]};
   load?: {
     cpuShare?: Num; gpus?: {utilization?: Num; memoryUsedBytes?: Num;
       memoryTotalBytes?: Num}[];
@@ -256,7 +264,7 @@ interface Delta {
   revision?: Num; study?: Study; trials?: Trial[]; more?: boolean;
 }
 
-const bytesOf = (base64: string): Uint8Array =>
+export const bytesOf = (base64: string): Uint8Array =>
   Uint8Array.from(atob(base64), (one) => one.charCodeAt(0));
 
 // The column's cells; undefined where a row has no value.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import {useState} from 'preact/hooks';
 import {call, CallError} from '../api';
-import type {Plan as PlanAnswer} from '../api';
-import {advice, count, general, lastPart, num, number, percent, predicted,
+import type {Module, Plan as PlanAnswer} from '../api';
+import {advice, count, general, lastPart, moduleList, num, number, percent, predicted,
   probability, rate, sentence, withInterval} from '../format';
 import {Copy, Facts, Warnings} from '../parts';
 import {linear} from '../scale';
@@ -19,30 +19,54 @@ const asGood = (plan: PlanAnswer): string => {
 const TOOLS = ['torch', 'hf-trainer', 'peft', 'axolotl', 'llama-factory', 'ms-swift',
   'timm', 'unsloth'];
 
+// The plan as the space of a study file; neighbours of one rate are one line.
+export const asSpace = (study: string, modules: Module[]): string => {
+  const rateOf = (one: Module | undefined) => one?.freeze ? 0 : num(one?.rate);
+  const lines: string[] = [];
+  for (let k = 0, next = 0; k < modules.length; k = next) {
+    next = k + 1;
+    const names = () => moduleList(modules.slice(k, next).map((one) => one.module));
+    while (next < modules.length && rateOf(modules[next]) === rateOf(modules[k]) &&
+      !moduleList(modules.slice(k, next + 1).map((one) => one.module)).includes(',')) ++next;
+    lines.push(`    ${names()}: ${rateOf(modules[k]) === 0 ? 'frozen' :
+      String(rateOf(modules[k]))}`);
+  }
+  return `# The plan of ${study}, in the place of "space" in its study file. A list such as
+# [0, 2e-5] in the place of a rate searches that module again.
+space:
+  modules:
+${lines.join('\n')}
+`;
+};
+
+const STUDY_FILE = 'a study file';
+
 // The plan as another tool reads it, as `frostline plan --for` prints it.
-const InOtherTools = ({study}: {study: string}) => {
+const InOtherTools = ({study, modules}: {study: string; modules: Module[]}) => {
   const [tool, setTool] = useState('');
   const [text, setText] = useState('');
   const ask = (name: string) => {
     setTool(name);
-    setText('');
-    if (name === '') return;
+    setText(name === STUDY_FILE ? asSpace(study, modules) : '');
+    if (name === '' || name === STUDY_FILE) return;
     call<PlanAnswer>('ImportanceService/GetPlan', {
       study: `studies/${study}`, forTool: name,
     }).then((plan) => setText(plan.inTool?.text ?? ''),
         (error: CallError) => setText(`${error.message}\n${error.fix}`));
   };
   return <>
-    <h3>In the words of another tool</h3>
+    <h3>As a study, or in the words of another tool</h3>
     <label>Tool <select value={tool} {...helped('tool')}
       onChange={(event) => ask(event.currentTarget.value)}>
       <option value="">choose one</option>
+      <option value={STUDY_FILE}>{STUDY_FILE}</option>
       {TOOLS.map((name) => <option value={name}>{name}</option>)}
     </select></label>
     {text === '' ? null : <>
       <pre class="log" tabIndex={0} role="region"
         aria-label={`The plan for ${tool}`}><code>{text}</code></pre>
-      <Copy text={`frostline plan ${study} --for ${tool}`} />
+      {tool === STUDY_FILE ? null :
+        <Copy text={`frostline plan ${study} --for ${tool}`} />}
     </>}
   </>;
 };
@@ -120,6 +144,6 @@ export const Plan = ({plan, study}: {plan: PlanAnswer; study: string}) => {
     {(plan.verify ?? []).map((command) => <Copy text={command} />)}
     <h3>To train it with seeds of its own, and keep the best model</h3>
     <Copy text={`frostline apply ${study} --seeds 5 --export best-model`} />
-    <InOtherTools study={study} />
+    <InOtherTools study={study} modules={modules} />
   </section>;
 };
