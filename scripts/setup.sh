@@ -36,6 +36,7 @@ DEPLOY_PACKAGES=(
   apache2-utils # rotatelogs
 )
 BROWSER_PACKAGES=(chromium)
+PYTHON_PACKAGES=(mariadb-server-core mariadb-client-core) # a database of Optuna's
 CHECK_PACKAGES=(git clang-19 clang-format-19 clang-tidy-19)
 
 say() { echo "setup: $*"; }
@@ -212,7 +213,8 @@ AGAIN="setup again"
 [ "$LEVEL" != demo ] || AGAIN="demo again; ./dev demo --synthetic needs neither"
 case $LEVEL in
   core | demo) install_packages "${CORE_PACKAGES[@]}" ;;
-  core-tests | all | python) install_packages "${CORE_PACKAGES[@]}" "${TEST_PACKAGES[@]}" ;;
+  core-tests | all) install_packages "${CORE_PACKAGES[@]}" "${TEST_PACKAGES[@]}" ;;
+  python) install_packages "${CORE_PACKAGES[@]}" "${TEST_PACKAGES[@]}" "${PYTHON_PACKAGES[@]}" ;;
   deploy) install_packages "${CORE_PACKAGES[@]}" "${TEST_PACKAGES[@]}" "${DEPLOY_PACKAGES[@]}" ;;
   asan) install_packages "${CORE_PACKAGES[@]}" "${TEST_PACKAGES[@]}" "${ASAN_PACKAGES[@]}" ;;
   check) install_packages "${CORE_PACKAGES[@]}" "${TEST_PACKAGES[@]}" "${CHECK_PACKAGES[@]}" ;;
@@ -258,6 +260,10 @@ if [ "$LEVEL" = python ]; then
   fetch_wheels wandb "W&B (22 MB)" ""
   fetch_wheels trl "TRL (2 MB)" ""
   fetch_wheels mcp "the Model Context Protocol (12 MB)" ""
+  fetch_npm tests/python/inspector inspector "the protocol's inspector (41 MB unpacked)"
+  fetch_wheels optuna "databases and plots of Optuna (26 MB)" pgserver/pginstall/ \
+    pgserver.libs/ psycopg2/ psycopg2_binary.libs/ pymysql/ plotly/ plotly-7.1.0.dist-info/ \
+    _plotly_utils/ narwhals
   fetch_wheels protobuf3 "Protobuf 3 (1 MB)" google
   fetch_wheels protobuf7 "Protobuf 7 (1 MB)" google
   fetch_wheels optuna3 "Optuna 3 (1 MB)" optuna
