@@ -22,9 +22,9 @@ CACHE=${FROSTLINE_CACHE:-${XDG_CACHE_HOME:-${HOME:-}/.cache}/frostline}
 CORE_PACKAGES=(
   g++ cmake ninja-build ccache mold pkg-config python3
   libgrpc++-dev protobuf-compiler protobuf-compiler-grpc libprotobuf-dev
-  libabsl-dev libeigen3-dev libsqlite3-dev libcli11-dev libyaml-cpp-dev nlohmann-json3-dev
+  libabsl-dev libeigen3-dev libsqlite3-dev libpq-dev libcli11-dev libyaml-cpp-dev nlohmann-json3-dev
   prometheus-cpp-dev libcpp-httplib-dev zlib1g-dev)
-TEST_PACKAGES=(bats faketime libgtest-dev libgmock-dev patchelf tmux)
+TEST_PACKAGES=(bats faketime libgtest-dev libgmock-dev patchelf postgresql-15 tmux)
 ASAN_PACKAGES=(clang-19 libclang-rt-19-dev)
 # One line for each engine.
 DEPLOY_PACKAGES=(
@@ -70,6 +70,12 @@ install_packages() {
   fi
   say "installing ${#missing[@]} packages (a minute or two): ${missing[*]}"
   log=$(mktemp)
+  # Tests start PostgreSQL themselves: nobody wants a server that is always there.
+  if [[ " ${missing[*]} " == *" postgresql-15 "* ]]; then
+    "${as_root[@]}" mkdir -p /etc/postgresql-common/createcluster.d
+    echo 'create_main_cluster = false' |
+      "${as_root[@]}" tee /etc/postgresql-common/createcluster.d/frostline.conf >/dev/null
+  fi
   # An old package list may still do where the mirror is away.
   "${as_root[@]}" apt-get update >"$log" 2>&1 || true
   if ! "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive $line \
