@@ -27,6 +27,7 @@ absl::StatusOr<std::unique_ptr<TrialStore>> OpenPostgres(
   beside.note_start = [folder](WallMicros now) {
     return NoteStartIn(folder->StartsPath(), now);
   };
+  beside.free_bytes = [folder] { return folder->FreeBytes(); };
   ASSIGN_OR_RETURN(std::unique_ptr<PostgresStore> store,
                    PostgresStore::Open(spec.url, std::move(beside)));
   return store;

@@ -88,17 +88,19 @@ std::string Answer::BytesAt(int row, int column) const {
 absl::StatusOr<std::unique_ptr<Connection>> Connection::Open(
     const std::string& url) {
   ASSIGN_OR_RETURN(const Libpq* const libpq, LoadLibpq());
-  // What the URL says comes last and wins.
-  const char* const keys[] = {"application_name", "connect_timeout",
-                              "keepalives_idle",  "keepalives_interval",
-                              "keepalives_count", "tcp_user_timeout",
-                              "dbname",           nullptr};
+  // What the URL says comes last and wins. Of several servers one that writes
+  // is taken: a replica's answers would be old.
+  const char* const keys[] = {
+      "application_name",     "connect_timeout",  "keepalives_idle",
+      "keepalives_interval",  "keepalives_count", "tcp_user_timeout",
+      "target_session_attrs", "dbname",           nullptr};
   const char* const values[] = {"frostline-coordinator",
                                 "5",
                                 "5",
                                 "2",
                                 "3",
                                 "10000",
+                                "read-write",
                                 url.c_str(),
                                 nullptr};
   std::unique_ptr<Connection> connection(

@@ -2,7 +2,6 @@
 #include "storage/postgres/postgres_store.h"
 
 #include <algorithm>
-#include <limits>
 #include <set>
 #include <utility>
 
@@ -248,8 +247,7 @@ absl::StatusOr<std::unique_ptr<Transaction>> PostgresStore::Begin(Epoch epoch) {
 }
 
 DiskRoom PostgresStore::RoomLeft() const {
-  return {.room = Room::kAmple,
-          .free_bytes = std::numeric_limits<std::int64_t>::max()};
+  return {.room = Room::kAmple, .free_bytes = beside_.free_bytes()};
 }
 
 absl::StatusOr<BackupReport> PostgresStore::Backup(const std::string&) const {

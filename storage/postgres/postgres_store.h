@@ -33,6 +33,7 @@ namespace frostline::storage {
 struct KeptBeside {
   std::function<absl::StatusOr<SecretString>()> lease_key;
   std::function<std::vector<WallMicros>(WallMicros now)> note_start;
+  std::function<std::int64_t()> free_bytes;  // of that disk
 };
 
 // Connections for reading, each lent to one call. Any thread may use the pool.
@@ -112,7 +113,7 @@ class PostgresStore final : public TrialStore {
       const std::string& request_id) const override;
 
   // The database's disk is its operator's to watch: there is ample room until
-  // a write is told that there is none.
+  // a write is told that there is none. The bytes are those of our own disk.
   DiskRoom RoomLeft() const override;
   // The error is METHOD_NOT_BUILT: pg_dump copies a database.
   absl::StatusOr<BackupReport> Backup(const std::string& path) const override;
