@@ -33,7 +33,7 @@ export interface Study {
   resolvedSampler?: string; owner?: string; warnings?: string[];
   usage?: StudyUsage;
 }
-export interface ModuleRate { module: string; rate?: Num }
+export interface ModuleRate { module: string; rate?: Num; rank?: Num }
 export interface Attempt {
   number?: Num; state?: string; worker?: string; startTime?: string;
   endTime?: string; failure?: string; cause?: string;
@@ -88,7 +88,8 @@ export interface Frontier {
   chosen?: Num; verdict?: string; warnings?: Warning[];
 }
 export interface Module {
-  module: string; rate?: Num; freeze?: boolean; costOfFreezing?: Interval;
+  module: string; rate?: Num; rank?: Num; freeze?: boolean;
+  costOfFreezing?: Interval;
   reason?: string; advice?: string; freezeProbability?: Num;
 }
 export interface Plan {
@@ -98,7 +99,7 @@ export interface Plan {
   secondsSavedShare?: Num; verify?: string[]; warnings?: Warning[];
   options?: Options; tolerance?: Num; verdict?: string; provisional?: boolean;
   atLeastBestProbability?: Num; nearestTrial?: string; differsIn?: Num;
-  inTool?: {text?: string};
+  inTool?: {text?: string}; asTrial?: {labels?: Record<string, string>};
 }
 export interface Reasons {
   reasons?: {code?: string; sentence?: string; fix?: string}[];

@@ -3,7 +3,7 @@ import {useState} from 'preact/hooks';
 import {call, CallError} from '../api';
 import type {Module, Plan as PlanAnswer} from '../api';
 import {advice, count, general, lastPart, moduleList, num, number, percent, predicted,
-  probability, rate, sentence, withInterval} from '../format';
+  probability, rate, sentence, trained, withInterval} from '../format';
 import {Copy, Facts, Warnings} from '../parts';
 import {linear} from '../scale';
 import {helped} from '../help';
@@ -14,6 +14,15 @@ const asGood = (plan: PlanAnswer): string => {
     return '; it is the plan';
   }
   return Number.isNaN(p) ? '' : `; the plan is as good with ${probability(p)}`;
+};
+
+// What it would take of memory; empty while trials do not tell.
+const takes = (plan: PlanAnswer): string => {
+  const said = plan.asTrial?.labels ?? {};
+  const most = said['predicted_peak_memory_mib'];
+  const moments = said['predicted_optimizer_mib'];
+  return most === undefined ? '' : `${most} MiB at most at once${
+    moments === undefined ? '' : `, of which ${moments} are the optimizer's`}`;
 };
 
 const TOOLS = ['torch', 'hf-trainer', 'peft', 'axolotl', 'llama-factory', 'ms-swift',
@@ -106,7 +115,7 @@ export const Plan = ({plan, study}: {plan: PlanAnswer; study: string}) => {
           return <tr title={one.reason}>
             <th scope="row">{one.module}</th>
             <td><span class={`advice ${said.replace(' ', '-')}`}>{said}</span></td>
-            <td class="right">{rate(one.freeze ? 0 : one.rate)}</td>
+            <td class="right">{trained(one)}</td>
             <td class="right">{said === 'fixed' ? '-' : <><span class="gauge"
               aria-hidden="true"><span style={{width: `${
                 Number.isFinite(p) ? p * 100 : 0}%`}} /></span>
@@ -137,6 +146,7 @@ export const Plan = ({plan, study}: {plan: PlanAnswer; study: string}) => {
             num(plan.differsIn)} ${num(plan.differsIn) === 1 ? 'module' :
               'modules'}`}</a> : ''],
       ['saves', saved.join(', ')],
+      ['takes', takes(plan)],
     ]} />
     <Warnings of={plan.warnings} />
     <h3>To look again, or to verify it</h3>

@@ -7,7 +7,7 @@ import {Curve} from '../charts/curve';
 import {Legend, Strip} from '../charts/strip';
 import {TrialControls} from '../controls';
 import {bytes, count, counted, lastPart, moduleList, num, number, rate, sentence, state,
-  time} from '../format';
+  time, trained} from '../format';
 import {Copy, Facts, objectiveOf, ratesIn, Show, State} from '../parts';
 import {levelsOf} from '../scale';
 import {took} from './trials';
@@ -74,7 +74,7 @@ const Loaded = ({trial, study, metric, points, log, reasons, id, at}: {
         <Strip rates={rates} levels={levels} wide />
         <Legend levels={levels} />
         <DataTable caption="Rates" table={{head: ['Module', 'Rate'], right: [1],
-          rows: [...rates.map((one) => [one.module, rate(one.rate)]),
+          rows: [...rates.map((one) => [one.module, trained(one)]),
             ...others.map((one) => [one.name, typeof one.value === 'number' ?
               number(one.value) : String(one.value)])]}} />
       </section>
