@@ -3,7 +3,7 @@ import {useState} from 'preact/hooks';
 import {call, CallError} from '../api';
 import type {Module, Plan as PlanAnswer} from '../api';
 import {advice, count, general, lastPart, moduleList, num, number, percent, predicted,
-  probability, rate, sentence, trained, withInterval} from '../format';
+  probability, sentence, trained, withInterval} from '../format';
 import {Copy, Facts, Warnings} from '../parts';
 import {linear} from '../scale';
 import {helped} from '../help';
