@@ -262,7 +262,8 @@ if [ "$LEVEL" = python ]; then
   fetch_wheels mcp "the Model Context Protocol (12 MB)" ""
   fetch_npm tests/python/inspector inspector "the protocol's inspector (41 MB unpacked)"
   fetch_wheels optuna "databases and plots of Optuna (26 MB)" pgserver/pginstall/ \
-    pgserver.libs/ psycopg2/ psycopg2_binary.libs/ pymysql/ plotly/ _plotly_utils/ narwhals/
+    pgserver.libs/ psycopg2/ psycopg2_binary.libs/ pymysql/ plotly/ plotly-7.1.0.dist-info/ \
+    _plotly_utils/ narwhals
   fetch_wheels protobuf3 "Protobuf 3 (1 MB)" google
   fetch_wheels protobuf7 "Protobuf 7 (1 MB)" google
   fetch_wheels optuna3 "Optuna 3 (1 MB)" optuna
