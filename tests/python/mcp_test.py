@@ -266,7 +266,7 @@ def _served(client):
                     ("127.0.0.1", port), 1):
                 return True
 
-        assert within(60, answers), "it does not listen"
+        assert within(120, answers), "it does not listen"
         yield f"http://127.0.0.1:{port}/mcp"
     finally:
         process.terminate()
