@@ -32,8 +32,7 @@ std::string OneLine(const std::string& message) {
 
 absl::Status Busy(const std::string& cause) {
   return MakeError(ErrorId::kStoreBusy, cause,
-                   "look whether PostgreSQL runs and what its log says; it is "
-                   "tried again");
+                   "look whether PostgreSQL runs and what its log says");
 }
 
 // Says whether nobody answered, rather than said no.

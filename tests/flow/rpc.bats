@@ -79,8 +79,8 @@ for line in open("lines"):
   [ "$status" -eq 3 ]
   says "error[FL-2001]"
   run frostline rpc Suggest '{}'
-  [ "$status" -ne 0 ]
-  says "FL-4005"
+  [ "$status" -eq 100 ]
+  says "error[FL-1009]" "at: objectives"
   FROSTLINE_CONNECT=127.0.0.1:1 run frostline rpc WhoAmI
   [ "$status" -eq 7 ]
 }
@@ -102,7 +102,7 @@ for line in open("lines"):
 @test "methods are listed, and a template of each is a request" {
   run frostline rpc --list
   [ "$status" -eq 0 ]
-  says "StudyService.CreateStudy" "WorkerService.Acquire" "not yet"
+  says "StudyService.CreateStudy" "WorkerService.Acquire" "StudyService.Suggest"
   frostline rpc ListStudies --template >request.json
   grep -q '// ' request.json
   run frostline rpc ListStudies @request.json
