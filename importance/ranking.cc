@@ -412,6 +412,7 @@ Part EvaluatePart(const StudyParts& parts,
   for (const Observation* const trial : trials) history.Put(*trial);
   EvaluateOptions options = parts.options;
   options.bootstraps = 0;
+  options.cheap_intervals = true;
   options.pairs = false;
   options.trees = parts.counts.trees;
   options.threads = 1;  // parts are what is done at the same time

@@ -119,9 +119,10 @@ struct Stability {
 inline constexpr int kMaxStabilityPoints = 100;
 
 // Evaluates `points` beginnings (0 means 20), evenly spread, as if the study
-// ended there, and judges the whole, with intervals. Errors are Evaluate's, but
-// too few trials are a verdict; REQUEST_INVALID comes for `points` out of
-// range. Costs about 20 evaluations without intervals, less for large studies.
+// ended there, and judges the whole, with intervals; beginnings have cheap ones
+// (EvaluateOptions). Errors are Evaluate's, but too few trials are a verdict;
+// REQUEST_INVALID comes for `points` out of range. Costs about 20 evaluations
+// without intervals, less for large studies.
 absl::StatusOr<Stability> EvaluateStability(
     const Space& space, const std::vector<Objective>& objectives,
     const History& history, const EvaluateOptions& options, int points);

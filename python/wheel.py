@@ -20,6 +20,7 @@ PROTO = HERE.parent / "proto"
 REQUIRES = ("protobuf>=3.20.2,<8", "grpcio>=1.76")
 SCRIPTS = {"frostline-command": "frostline.command:main",
            "frostline-hub": "frostline.hub:main",
+           "frostline-katib": "frostline.kubeflow:main",
            "frostline-mcp": "frostline.mcp:main",
            "frostline-optuna": "frostline.history:main",
            "frostline-records": "frostline.records:main"}
@@ -32,12 +33,13 @@ def version() -> str:
 
 
 def descriptor_set() -> bytes:
-    """The contract without its comments; one that lies here already is taken where
-    there is no protoc (an unpacked source distribution)."""
+    """The contract without its comments, and what Kubeflow asks; one that lies here
+    already is taken where there is no protoc (an unpacked source distribution)."""
     ready = HERE / "frostline" / "frostline.v1.binpb"
     if not PROTO.is_dir():
         return ready.read_bytes()
-    files = sorted((PROTO / "frostline" / "v1").glob("*.proto"))
+    files = sorted(file for folder in ("frostline/v1", "grpc/kubeflow")
+                   for file in (PROTO / folder).glob("*.proto"))
     with tempfile.NamedTemporaryFile() as out:
         subprocess.run(["protoc", "-I", PROTO, "--include_imports",
                         f"--descriptor_set_out={out.name}", *files], check=True)

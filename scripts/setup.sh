@@ -22,9 +22,9 @@ CACHE=${FROSTLINE_CACHE:-${XDG_CACHE_HOME:-${HOME:-}/.cache}/frostline}
 CORE_PACKAGES=(
   g++ cmake ninja-build ccache mold pkg-config python3
   libgrpc++-dev protobuf-compiler protobuf-compiler-grpc libprotobuf-dev
-  libabsl-dev libeigen3-dev libsqlite3-dev libcli11-dev libyaml-cpp-dev nlohmann-json3-dev
+  libabsl-dev libeigen3-dev libsqlite3-dev libpq-dev libcli11-dev libyaml-cpp-dev nlohmann-json3-dev
   prometheus-cpp-dev libcpp-httplib-dev zlib1g-dev)
-TEST_PACKAGES=(bats faketime libgtest-dev libgmock-dev patchelf tmux)
+TEST_PACKAGES=(bats faketime libgtest-dev libgmock-dev patchelf postgresql-15 tmux)
 ASAN_PACKAGES=(clang-19 libclang-rt-19-dev)
 # One line for each engine.
 DEPLOY_PACKAGES=(
@@ -36,6 +36,7 @@ DEPLOY_PACKAGES=(
   apache2-utils # rotatelogs
 )
 BROWSER_PACKAGES=(chromium)
+PYTHON_PACKAGES=(mariadb-server-core mariadb-client-core) # a database of Optuna's
 CHECK_PACKAGES=(git clang-19 clang-format-19 clang-tidy-19)
 
 say() { echo "setup: $*"; }
@@ -69,6 +70,12 @@ install_packages() {
   fi
   say "installing ${#missing[@]} packages (a minute or two): ${missing[*]}"
   log=$(mktemp)
+  # Tests start PostgreSQL themselves: nobody wants a server that is always there.
+  if [[ " ${missing[*]} " == *" postgresql-15 "* ]]; then
+    "${as_root[@]}" mkdir -p /etc/postgresql-common/createcluster.d
+    echo 'create_main_cluster = false' |
+      "${as_root[@]}" tee /etc/postgresql-common/createcluster.d/frostline.conf >/dev/null
+  fi
   # An old package list may still do where the mirror is away.
   "${as_root[@]}" apt-get update >"$log" 2>&1 || true
   if ! "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive $line \
@@ -212,7 +219,8 @@ AGAIN="setup again"
 [ "$LEVEL" != demo ] || AGAIN="demo again; ./dev demo --synthetic needs neither"
 case $LEVEL in
   core | demo) install_packages "${CORE_PACKAGES[@]}" ;;
-  core-tests | all | python) install_packages "${CORE_PACKAGES[@]}" "${TEST_PACKAGES[@]}" ;;
+  core-tests | all) install_packages "${CORE_PACKAGES[@]}" "${TEST_PACKAGES[@]}" ;;
+  python) install_packages "${CORE_PACKAGES[@]}" "${TEST_PACKAGES[@]}" "${PYTHON_PACKAGES[@]}" ;;
   deploy) install_packages "${CORE_PACKAGES[@]}" "${TEST_PACKAGES[@]}" "${DEPLOY_PACKAGES[@]}" ;;
   asan) install_packages "${CORE_PACKAGES[@]}" "${TEST_PACKAGES[@]}" "${ASAN_PACKAGES[@]}" ;;
   check) install_packages "${CORE_PACKAGES[@]}" "${TEST_PACKAGES[@]}" "${CHECK_PACKAGES[@]}" ;;
@@ -258,6 +266,10 @@ if [ "$LEVEL" = python ]; then
   fetch_wheels wandb "W&B (22 MB)" ""
   fetch_wheels trl "TRL (2 MB)" ""
   fetch_wheels mcp "the Model Context Protocol (12 MB)" ""
+  fetch_npm tests/python/inspector inspector "the protocol's inspector (41 MB unpacked)"
+  fetch_wheels optuna "databases and plots of Optuna (26 MB)" pgserver/pginstall/ \
+    pgserver.libs/ psycopg2/ psycopg2_binary.libs/ pymysql/ plotly/ plotly-7.1.0.dist-info/ \
+    _plotly_utils/ narwhals
   fetch_wheels protobuf3 "Protobuf 3 (1 MB)" google
   fetch_wheels protobuf7 "Protobuf 7 (1 MB)" google
   fetch_wheels optuna3 "Optuna 3 (1 MB)" optuna

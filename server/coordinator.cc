@@ -27,6 +27,7 @@
 #include "server/verbs/reading_verbs.h"
 #include "server/verbs/study_verbs.h"
 #include "server/verbs/table_verbs.h"
+#include "server/verbs/told_verbs.h"
 #include "server/verbs/trial_verbs.h"
 #include "server/verbs/worker_verbs.h"
 
@@ -128,6 +129,8 @@ class CoordinatorVerbs : public CoordinatorWork {
   WatchVerb watch_verb_{calls_, ledger_, store_, clock_, options_.watch_alive};
   WorkerVerbs worker_verbs_{calls_, ledger_, dispatcher_, credentials_, clock_};
   ImportanceVerbs importance_verbs_{calls_, importance_};
+  ToldVerbs told_verbs_{calls_, importance_, ledger_.default_lease(),
+                        proposer_.stop_token()};
   AdminVerbs admin_verbs_{calls_,
                           ledger_,
                           dispatcher_,
@@ -200,7 +203,7 @@ Coordinator::Rooms::Rooms(CoordinatorOptions options,
   const auto add = [this](auto&... verbs) { (verbs.AddTo(table_), ...); };
   add(study_verbs_, trial_verbs_, reading_verbs_, table_verb_, export_verb_,
       explain_verb_, log_verb_, predictions_verb_, watch_verb_, worker_verbs_,
-      lease_verbs_, importance_verbs_, admin_verbs_, token_verbs_,
+      lease_verbs_, importance_verbs_, told_verbs_, admin_verbs_, token_verbs_,
       certificate_verbs_, audit_verb_, scaler_verbs_);
 }
 

@@ -112,6 +112,7 @@ storage::StoreSpec StoreSpecOf(const ServeOptions& options) {
   storage::StoreSpec spec;
   spec.data_folder = options.data_folder;
   spec.ephemeral = options.ephemeral;
+  spec.url = options.store;
   spec.limits.no_new_leases_bytes = options.disk_reserve_bytes;
   spec.limits.no_new_studies_bytes = 4 * options.disk_reserve_bytes;
   spec.limits.ballast_bytes = options.disk_reserve_bytes / 4;

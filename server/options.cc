@@ -150,6 +150,10 @@ FlagTable TableOf(ServeOptions* options, bool* heartbeat_given) {
                 &options->data_folder),
        SwitchFlag("--ephemeral", "Keep everything until the end only",
                   &options->ephemeral),
+       TextFlag("--store", "URL",
+                "Keep studies in this PostgreSQL database: "
+                "postgres://USER@HOST/DATABASE",
+                &options->store),
        TimeFlag("--lease-ttl", "A worker silent for so long loses its trial",
                 kShortestTtl, kLongestTime, &options->lease_ttl),
        HeartbeatFlag(&options->heartbeat_interval, heartbeat_given),
@@ -188,6 +192,11 @@ absl::Status CheckTogether(const ServeOptions& options) {
                          "leave one of the two out")
                : BadFlag("--data", "is missing",
                          "give --data DIR, or --ephemeral to keep nothing");
+  }
+  if (!options.store.empty() &&
+      (options.ephemeral || !options.restore.empty() || options.audit_end)) {
+    return BadFlag("--store", "is of a coordinator that serves, and keeps",
+                   "leave --ephemeral, --restore and --audit-end out");
   }
   if (!options.restore.empty() && options.ephemeral) {
     return BadFlag("--restore", "needs a folder to restore to",

@@ -18,6 +18,9 @@ namespace frostline::server {
 struct ServeOptions {
   std::string data_folder;  // empty when ephemeral
   bool ephemeral = false;   // gone at the end
+  // A PostgreSQL database, as libpq names it, that has what is stored. Empty:
+  // data_folder has it.
+  std::string store;
   std::vector<std::string> listen = {"127.0.0.1:7070"};
   std::string health_listen;  // empty: no address of its own
   // Where the page is. Empty: nowhere. Unless it is given, a port in use is no

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "storage/postgres/postgres_store.h"
 #include "storage/sqlite/backup.h"
 #include "storage/sqlite/data_folder.h"
 #include "storage/sqlite/database.h"
@@ -14,7 +15,28 @@
 
 namespace frostline::storage {
 
+namespace {
+
+absl::StatusOr<std::unique_ptr<TrialStore>> OpenPostgres(
+    const StoreSpec& spec) {
+  RETURN_IF_ERROR(CreateFolder(spec.data_folder));
+  ASSIGN_OR_RETURN(std::shared_ptr<DataFolder> folder,
+                   DataFolder::Lock(spec.data_folder));
+  KeptBeside beside;
+  beside.lease_key = [folder] { return KeepLeaseKey(folder->LeaseKeyPath()); };
+  beside.note_start = [folder](WallMicros now) {
+    return NoteStartIn(folder->StartsPath(), now);
+  };
+  beside.free_bytes = [folder] { return folder->FreeBytes(); };
+  ASSIGN_OR_RETURN(std::unique_ptr<PostgresStore> store,
+                   PostgresStore::Open(spec.url, std::move(beside)));
+  return store;
+}
+
+}  // namespace
+
 absl::StatusOr<std::unique_ptr<TrialStore>> OpenStore(const StoreSpec& spec) {
+  if (!spec.url.empty()) return OpenPostgres(spec);
   ASSIGN_OR_RETURN(std::unique_ptr<SqliteStore> store,
                    spec.ephemeral
                        ? SqliteStore::OpenEphemeral(spec.limits)

@@ -19,10 +19,14 @@ namespace frostline::storage {
 struct StoreSpec {
   std::string data_folder;  // created if it is missing
   bool ephemeral = false;   // removed at the end; data_folder is not used
+  // A PostgreSQL database that has the rows, as libpq names it. The folder then
+  // has what is no row: the lease key, and when coordinators started.
+  std::string url = {};
   StoreLimits limits = {};
 };
 
-// Opens the store. The errors are those of SqliteStore::Open.
+// Opens the store. The errors are those of SqliteStore::Open or
+// PostgresStore::Open.
 absl::StatusOr<std::unique_ptr<TrialStore>> OpenStore(const StoreSpec& spec);
 
 // Does what RestoreBackup() does (sqlite/backup.h).

@@ -174,6 +174,35 @@ absl::Status GroupUndone(const absl::Status& refusal) {
                    "try again: nothing of the request was stored");
 }
 
+absl::Status StoreFull(const std::string& cause) {
+  return MakeError(ErrorId::kStoreFull, cause,
+                   "make room on the disk; nothing of what was stored is lost");
+}
+
+absl::Status StoreCorrupt(const std::string& cause) {
+  return MakeError(ErrorId::kStoreCorrupt, cause,
+                   "keep a copy of the data folder and restore the latest "
+                   "backup");
+}
+
+absl::Status StoreIo(const std::string& cause) {
+  return MakeError(ErrorId::kStoreIo, cause,
+                   "look at the kernel's log, and start again on a healthy "
+                   "disk");
+}
+
+bool IsStoreFailure(const absl::Status& status) {
+  return IsFatal(status) || HasErrorId(status, ErrorId::kStoreFull) ||
+         HasErrorId(status, ErrorId::kStoreBusy);
+}
+
+bool IsFatal(const absl::Status& status) {
+  return HasErrorId(status, ErrorId::kStoreIo) ||
+         HasErrorId(status, ErrorId::kStoreCorrupt) ||
+         HasErrorId(status, ErrorId::kStoreUnwritable) ||
+         HasErrorId(status, ErrorId::kStoreRemoved);
+}
+
 absl::Status RowExists(const std::string& row) {
   return MakeError(ErrorId::kInternal, absl::StrCat(row, " is stored already"),
                    kReportBug);

@@ -340,6 +340,17 @@ bool IsDeferrable(const absl::Status& refusal);
 // only one of them has lost its lease.
 absl::Status GroupUndone(const absl::Status& refusal);
 
+// Errors of the store itself.
+absl::Status StoreFull(const std::string& cause);
+absl::Status StoreCorrupt(const std::string& cause);
+absl::Status StoreIo(const std::string& cause);
+
+// Says whether the store itself failed, not the request: the transaction is
+// lost.
+bool IsStoreFailure(const absl::Status& status);
+// Says whether nobody can know what is on disk.
+bool IsFatal(const absl::Status& status);
+
 // Errors that are bugs of ours.
 absl::Status RowExists(const std::string& row);
 absl::Status RowIsOrphan(const std::string& row);

@@ -101,6 +101,23 @@ RangeInForce EffectiveRange(const Objective& objective,
 std::string OutOfRangeSentence(const Objective& objective,
                                const RangeInForce& range, std::int64_t number);
 
+// A few values can ruin what all others say. Off the scale are, in a study of n
+// values (losses: lower is better),
+//
+//   - those that the stated or presumed range does not hold, if they are at
+//     most n / 10: more of them say that it is not the metric's range. One that
+//     is better than a presumed range allows is further from the best of the
+//     others than that is from the median, too
+//   - at most n / 10 of the others that are worse than all that is left by more
+//     than 20 times its range and 10 times its largest size
+//
+// A run of 1e6 among losses of .7 to 1 has diverged; an accuracy of 1.3 among
+// others below 1 is a mistake of whoever reported it. Where freezing a layer
+// takes an accuracy from .9 to .6, that is what the study is about.
+enum class ValueScale { kOn, kOffBetter, kOffWorse };
+std::vector<ValueScale> FindOffScale(const Objective& objective,
+                                const std::vector<double>& losses);
+
 // What a study spends its trials on.
 enum class Purpose {
   kBest,        // every trial for the best value

@@ -19,6 +19,10 @@ constexpr double kDistances[] = {10.0, 3.0, 1.0, 0.3};
 // A value at its bound is so far above the end, in deviations too.
 constexpr double kMargin = 0.05;
 
+std::vector<std::size_t> AllOf(const Rows& rows) {
+  return MostTelling(rows, rows.size());
+}
+
 double LogDensity(Rows rows, const Saturation& saturation, VectorXd& start,
                   const std::stop_token& stop) {
   double density = 0.0;
@@ -26,7 +30,7 @@ double LogDensity(Rows rows, const Saturation& saturation, VectorXd& start,
     density += saturation.LogSlope(value);
     value = saturation.Forward(value);
   }
-  const Standardised pilot = Standardise(rows, rows.size());
+  const Standardised pilot = Standardise(rows, AllOf(rows));
   const ScalePrior prior = UsualScales(rows.axes.size(), 0);
   const auto mode = FindMode(pilot.rows, prior, start, kPilotSteps, stop);
   start = mode->scales();
@@ -38,7 +42,9 @@ double LogDensity(Rows rows, const Saturation& saturation, VectorXd& start,
 Rows PilotOf(const Rows& rows, const std::stop_token& stop) {
   Rows pilot;
   pilot.axes = rows.axes;
-  for (const std::size_t row : SpreadRows(rows, kSaturationPilotRows, stop)) {
+  const std::vector<std::size_t> telling =
+      MostTelling(rows, kSaturationPilotRows, stop);
+  for (const std::size_t row : FirstRising(telling, telling.size())) {
     pilot.cells.push_back(rows.cells[row]);
     pilot.values.push_back(rows.values[row]);
     if (!rows.doubt.empty()) pilot.doubt.push_back(rows.doubt[row]);
@@ -73,7 +79,7 @@ double Saturation::LogSlope(double value) const {
 Saturation FindSaturation(const Rows& rows, const SaturationOptions& options) {
   const Rows pilot = PilotOf(rows, options.stop);
   const double best = *std::min_element(rows.values.begin(), rows.values.end());
-  const double scale = Standardise(pilot, pilot.size()).scale;
+  const double scale = Standardise(pilot, AllOf(pilot)).scale;
   // Nobody comes nearer to the bound than a small part of the usual way there.
   const double most = best - options.bound + kMargin * scale;
   VectorXd start = UsualScales(rows.axes.size(), 0).mean;

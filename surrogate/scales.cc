@@ -75,6 +75,8 @@ Lanes Load(const double* from) {
   return lanes;
 }
 
+}  // namespace
+
 // Columns of an axis' kernel, between all points of a and one cell, times its
 // two scales. The points of b share these few columns.
 class AxisColumns {
@@ -110,6 +112,8 @@ class AxisColumns {
   std::vector<std::vector<double>> columns_;  // by cell
 };
 
+namespace {
+
 struct RowSums {
   Lanes main = {}, e1 = {}, e2 = {}, e3 = {};
 
@@ -119,6 +123,11 @@ struct RowSums {
     e2 += of_joint * e1;
     e1 += of_joint;
     main += of_main;
+  }
+  // Adds up as GramParts::Sum does; `at` has what pairs add.
+  void StoreAll(Lanes triples, double* at) const {
+    const Lanes all = main + e2 + Load(at) + triples * e3;
+    std::memcpy(at, &all, sizeof(all));
   }
   void Store(Index row, Index column, GramParts& parts) const {
     for (std::size_t k = 0; k < kLanes; ++k, ++row) {
@@ -148,6 +157,26 @@ void SumAxes(const std::vector<const double*>& axes, std::size_t padded,
   }
 }
 
+std::vector<AxisColumns> ColumnsOf(const AxisKernels& kernels,
+                                   const Terms& terms, const VectorXd& scales) {
+  std::vector<AxisColumns> columns;
+  columns.reserve(terms.axes);
+  for (std::size_t axis = 0; axis < terms.axes; ++axis) {
+    columns.emplace_back(kernels.table(axis), std::exp(scales[MainScale(axis)]),
+                         std::exp(scales[JointScale(axis, terms.axes)]));
+  }
+  return columns;
+}
+
+// What a pair's own factor adds, before both kernels.
+double PairFactor(const Terms& terms, const VectorXd& scales,
+                  std::size_t pair) {
+  const auto [first, second] = terms.pairs[pair];
+  return std::expm1(scales[PairScale(pair, terms.axes)]) *
+         std::exp(scales[JointScale(first, terms.axes)] +
+                  scales[JointScale(second, terms.axes)]);
+}
+
 }  // namespace
 
 GramParts PartsOf(const AxisKernels& kernels, const Terms& terms,
@@ -157,12 +186,7 @@ GramParts PartsOf(const AxisKernels& kernels, const Terms& terms,
   const auto m = static_cast<Index>(b.size());
   GramParts parts{MatrixXd(n, m), MatrixXd(n, m), MatrixXd(n, m),
                   MatrixXd(n, m), MatrixXd::Zero(n, m)};
-  std::vector<AxisColumns> columns;
-  columns.reserve(terms.axes);
-  for (std::size_t axis = 0; axis < terms.axes; ++axis) {
-    columns.emplace_back(kernels.table(axis), std::exp(scales[MainScale(axis)]),
-                         std::exp(scales[JointScale(axis, terms.axes)]));
-  }
+  std::vector<AxisColumns> columns = ColumnsOf(kernels, terms, scales);
   std::vector<const double*> at(terms.axes);
   for (std::size_t j = 0; j < b.size(); ++j) {
     for (std::size_t axis = 0; axis < terms.axes; ++axis) {
@@ -173,9 +197,7 @@ GramParts PartsOf(const AxisKernels& kernels, const Terms& terms,
   }
   for (std::size_t p = 0; p < terms.pairs.size(); ++p) {
     const auto [first, second] = terms.pairs[p];
-    const double factor = std::expm1(scales[PairScale(p, terms.axes)]) *
-                          std::exp(scales[JointScale(first, terms.axes)] +
-                                   scales[JointScale(second, terms.axes)]);
+    const double factor = PairFactor(terms, scales, p);
     // There are few cells, so no product of all points is made in between.
     const MatrixXd of_first = kernels.Beside(first, a);
     const MatrixXd of_second = kernels.Beside(second, a);
@@ -186,6 +208,69 @@ GramParts PartsOf(const AxisKernels& kernels, const Terms& terms,
     }
   }
   return parts;
+}
+
+struct TermSums::Columns {
+  struct Pair {
+    AxisPair axes;
+    double factor = 0.0;
+    MatrixXd first;  // points x cells
+    MatrixXd second;
+  };
+
+  double triples = 0.0;
+  const std::vector<Cells>& points;
+  std::vector<AxisColumns> of_axes;
+  std::vector<const double*> at = {};  // of the point at hand, by axis
+  std::vector<Pair> pairs = {};
+  VectorXd more = {};
+};
+
+TermSums::TermSums(const AxisKernels& kernels, const Terms& terms,
+                   const VectorXd& scales, const std::vector<Cells>& points)
+    : columns_(std::make_unique<Columns>(
+          Columns{.triples = std::exp(scales[kTriples]),
+                  .points = points,
+                  .of_axes = ColumnsOf(kernels, terms, scales)})) {
+  columns_->at.resize(terms.axes);
+  for (std::size_t p = 0; p < terms.pairs.size(); ++p) {
+    const AxisPair& axes = terms.pairs[p];
+    columns_->pairs.push_back({axes, PairFactor(terms, scales, p),
+                               kernels.Beside(axes.first, points),
+                               kernels.Beside(axes.second, points)});
+  }
+}
+
+TermSums::~TermSums() = default;
+
+void TermSums::With(const Cells& other, Eigen::Ref<VectorXd> sums) {
+  Columns& of = *columns_;
+  for (std::size_t axis = 0; axis < of.at.size(); ++axis) {
+    of.at[axis] = of.of_axes[axis].Column(axis, other[axis], of.points);
+  }
+  const std::size_t padded = AxisColumns::PaddedRows(of.points.size());
+  of.more.setZero(static_cast<Index>(padded));
+  for (const Columns::Pair& pair : of.pairs) {
+    of.more.head(sums.size()) +=
+        pair.factor *
+        pair.first.col(other[pair.axes.first])
+            .cwiseProduct(pair.second.col(other[pair.axes.second]));
+  }
+  const Lanes triples = {of.triples, of.triples};
+  // Sums take the place of what they are made of.
+  double* const all = of.more.data();
+  for (std::size_t row = 0; row < padded; row += kRows) {
+    RowSums first, second;
+    for (const double* const axis : of.at) {
+      const double* const main = axis + row;
+      const double* const joint = main + padded;
+      first.Add(Load(main), Load(joint));
+      second.Add(Load(main + kLanes), Load(joint + kLanes));
+    }
+    first.StoreAll(triples, all + row);
+    second.StoreAll(triples, all + row + kLanes);
+  }
+  sums = of.more.head(sums.size());
 }
 
 double VarianceAt(const AxisKernels& kernels, const Terms& terms,
@@ -304,13 +389,16 @@ std::vector<double> Evidence::PairGradients() const {
   return gradients;
 }
 
-Evidence::Slopes Evidence::SlopesWith(const MatrixXd& probes) const {
+Evidence::Slopes Evidence::SlopesWith(const MatrixXd& probes,
+                                      const ForEach& for_each) const {
   const Index count = scales_.size();
   const MatrixXd slopes = ValueSlopes();
   const MatrixXd lifted = factor_.matrixU().solve(probes);
-  Slopes found{VectorXd(count), MatrixXd(count, count)};
-  MatrixXd looks(probes.size(), count);
-  for (Index g = 0; g < count; ++g) {
+  // Whoever stops the computation leaves zeros, from where no step leads up.
+  Slopes found{VectorXd::Zero(count), MatrixXd(count, count)};
+  MatrixXd looks = MatrixXd::Zero(probes.size(), count);
+  for_each(static_cast<std::size_t>(count), [&](std::size_t scale) {
+    const auto g = static_cast<Index>(scale);
     MatrixXd look;
     if (g == kNoise) {
       const VectorXd noise = std::exp(scales_[kNoise]) * rows_.spread;
@@ -323,7 +411,7 @@ Evidence::Slopes Evidence::SlopesWith(const MatrixXd& probes) const {
     }
     factor_.matrixL().solveInPlace(look);
     looks.col(g) = Eigen::Map<const VectorXd>(look.data(), look.size());
-  }
+  });
   found.curvature =
       0.5 / static_cast<double>(probes.cols()) * (looks.transpose() * looks);
   return found;
@@ -342,8 +430,8 @@ std::vector<std::size_t> All(std::size_t count) {
 
 }  // namespace
 
-std::vector<std::size_t> SpreadRows(const Rows& rows, std::size_t count,
-                                    const std::stop_token& stop) {
+std::vector<std::size_t> MostTelling(const Rows& rows, std::size_t count,
+                                     const std::stop_token& stop) {
   if (rows.size() <= count) return All(rows.size());
   const VectorXd scales = UsualScales(rows.axes.size(), 0).mean;
   const AxisKernels kernels(rows.axes, std::exp(scales[kLength]),
@@ -352,16 +440,14 @@ std::vector<std::size_t> SpreadRows(const Rows& rows, std::size_t count,
   const auto m = static_cast<Index>(count);
   const double noise = std::exp(scales[kNoise]);
   const Terms terms{rows.axes.size(), {}};
-  const auto with = [&](std::size_t row) -> VectorXd {
-    return PartsOf(kernels, terms, scales, rows.cells, {rows.cells[row]})
-        .Sum(std::exp(scales[kTriples]));
-  };
+  TermSums sums(kernels, terms, scales, rows.cells);
   VectorXd left(n);
   for (Index i = 0; i < n; ++i) {
     left[i] = VarianceAt(kernels, terms, scales,
                          rows.cells[static_cast<std::size_t>(i)]);
   }
   MatrixXd factor = MatrixXd::Zero(n, m);
+  VectorXd column(n);
   std::vector<std::size_t> chosen;
   for (Index k = 0; k < m; ++k) {
     if (stop.stop_requested() && k > 0) break;
@@ -369,21 +455,26 @@ std::vector<std::size_t> SpreadRows(const Rows& rows, std::size_t count,
     left.maxCoeff(&at);
     chosen.push_back(static_cast<std::size_t>(at));
     const double pivot = std::sqrt(std::max(left[at], 0.0) + noise);
-    VectorXd column = with(static_cast<std::size_t>(at));
+    sums.With(rows.cells[static_cast<std::size_t>(at)], column);
     column.noalias() -= factor.leftCols(k) * factor.row(at).head(k).transpose();
     factor.col(k) = column / pivot;
     left.array() -= factor.col(k).array().square();
     left[at] = -1.0;
     for (const std::size_t one : chosen) left[static_cast<Index>(one)] = -1.0;
   }
-  std::sort(chosen.begin(), chosen.end());
   return chosen;
 }
 
-Standardised Standardise(const Rows& rows, std::size_t most_rows,
-                         const std::stop_token& stop) {
+std::vector<std::size_t> FirstRising(std::vector<std::size_t> order,
+                                     std::size_t count) {
+  order.resize(std::min(count, order.size()));
+  std::sort(order.begin(), order.end());
+  return order;
+}
+
+Standardised Standardise(const Rows& rows, std::vector<std::size_t> used) {
   Standardised made;
-  made.used = SpreadRows(rows, most_rows, stop);
+  made.used = std::move(used);
   const auto n = static_cast<Index>(made.used.size());
   VectorXd values(n);
   VectorXd doubt = VectorXd::Zero(n);
@@ -462,8 +553,8 @@ struct Slope {
 };
 
 Slope SlopeAt(const ScalePrior& prior, const Evidence& evidence,
-              const MatrixXd& probes) {
-  Evidence::Slopes slopes = evidence.SlopesWith(probes);
+              const MatrixXd& probes, const ForEach& for_each) {
+  Evidence::Slopes slopes = evidence.SlopesWith(probes, for_each);
   const VectorXd precision = prior.deviation.array().square().inverse();
   slopes.gradient -= precision.cwiseProduct(evidence.scales() - prior.mean);
   slopes.curvature.diagonal() += precision;
@@ -473,8 +564,9 @@ Slope SlopeAt(const ScalePrior& prior, const Evidence& evidence,
 // One step up; nullptr when none was found.
 std::unique_ptr<Evidence> Climb(const StandardRows& rows,
                                 const ScalePrior& prior, const Evidence& from,
-                                const MatrixXd& probes) {
-  const Slope slope = SlopeAt(prior, from, probes);
+                                const MatrixXd& probes,
+                                const ForEach& for_each) {
+  const Slope slope = SlopeAt(prior, from, probes, for_each);
   VectorXd step = slope.curvature.solve(slope.gradient);
   if (slope.gradient.dot(step) < kEnough) return nullptr;
   step *= std::min(1.0, kLongestStep / step.cwiseAbs().maxCoeff());
@@ -515,11 +607,12 @@ VectorXd NormalVector(Index size, Rng& rng) {
 std::unique_ptr<Evidence> FindMode(const StandardRows& rows,
                                    const ScalePrior& prior,
                                    const VectorXd& start, int steps,
-                                   const std::stop_token& stop) {
+                                   const std::stop_token& stop,
+                                   const ForEach& for_each) {
   auto at = std::make_unique<Evidence>(rows, start);
   const MatrixXd probes = MakeProbes(rows.values.size());
   for (int step = 0; step < steps && !stop.stop_requested(); ++step) {
-    auto next = Climb(rows, prior, *at, probes);
+    auto next = Climb(rows, prior, *at, probes, for_each);
     if (next == nullptr) break;
     at = std::move(next);
   }
@@ -529,25 +622,36 @@ std::unique_ptr<Evidence> FindMode(const StandardRows& rows,
 std::vector<ScaleDraw> DrawScales(const StandardRows& rows,
                                   const ScalePrior& prior,
                                   std::unique_ptr<Evidence> mode, int count,
-                                  Rng& rng, const std::stop_token& stop) {
+                                  Rng& rng, const std::stop_token& stop,
+                                  const ForEach& for_each) {
   std::vector<ScaleDraw> draws;
   if (count <= 1 || stop.stop_requested()) {
     draws.push_back({std::move(mode), 1.0});
     return draws;
   }
-  const Slope slope = SlopeAt(prior, *mode, MakeProbes(rows.values.size()));
+  const Slope slope =
+      SlopeAt(prior, *mode, MakeProbes(rows.values.size()), for_each);
   const VectorXd middle = mode->scales();
+  // Chance comes first, one draw after the other; what each draw costs does not
+  // need it.
+  std::vector<VectorXd> chances;
+  for (int i = 1; i < count; ++i) {
+    chances.push_back(NormalVector(middle.size(), rng));
+  }
+  std::vector<std::unique_ptr<Evidence>> found(chances.size());
+  for_each(found.size(), [&](std::size_t i) {
+    if (stop.stop_requested()) return;
+    const VectorXd way = kWider * slope.curvature.matrixU().solve(chances[i]);
+    found[i] = std::make_unique<Evidence>(rows, middle + way);
+  });
   std::vector<double> log_weights;
   log_weights.push_back(LogPosterior(prior, *mode));
   draws.push_back({std::move(mode), 0.0});
-  for (int i = 1; i < count && !stop.stop_requested(); ++i) {
-    const VectorXd z = NormalVector(middle.size(), rng);
-    const VectorXd way = kWider * slope.curvature.matrixU().solve(z);
-    auto evidence = std::make_unique<Evidence>(rows, middle + way);
-    if (!evidence->ok()) continue;
-    log_weights.push_back(LogPosterior(prior, *evidence) +
-                          0.5 * z.squaredNorm());
-    draws.push_back({std::move(evidence), 0.0});
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (found[i] == nullptr || !found[i]->ok()) continue;
+    log_weights.push_back(LogPosterior(prior, *found[i]) +
+                          0.5 * chances[i].squaredNorm());
+    draws.push_back({std::move(found[i]), 0.0});
   }
   CutWeights(draws, log_weights);
   return draws;

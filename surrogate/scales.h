@@ -102,6 +102,26 @@ GramParts PartsOf(const AxisKernels& kernels, const Terms& terms,
                   const VectorXd& scales, const std::vector<Cells>& a,
                   const std::vector<Cells>& b);
 
+// The sums of all terms between some points and others, one at a time. It is
+// PartsOf(…).Sum(triples), to the bit, without its parts, and what the others
+// share is made once.
+class TermSums {
+ public:
+  // Keeps references to kernels and points.
+  TermSums(const AxisKernels& kernels, const Terms& terms,
+           const VectorXd& scales, const std::vector<Cells>& points);
+  ~TermSums();
+  TermSums(const TermSums&) = delete;
+  TermSums& operator=(const TermSums&) = delete;
+
+  // Writes the sums of all points with this one.
+  void With(const Cells& other, Eigen::Ref<VectorXd> sums);
+
+ private:
+  struct Columns;
+  const std::unique_ptr<Columns> columns_;
+};
+
 double VarianceAt(const AxisKernels& kernels, const Terms& terms,
                   const VectorXd& scales, const Cells& at);
 
@@ -141,7 +161,7 @@ class Evidence {
     MatrixXd curvature;
   };
   // `probes` are rows x probes, of independent signs or normals.
-  Slopes SlopesWith(const MatrixXd& probes) const;
+  Slopes SlopesWith(const MatrixXd& probes, const ForEach& for_each) const;
   // Go by the logarithm of a factor before each pair of axes, in the order (0,
   // 1), (0, 2), ….
   std::vector<double> PairGradients() const;
@@ -172,16 +192,20 @@ struct Standardised {
   double scale = 1.0;
 };
 
-// Returns rows in standard values. After a stop it takes the rows found by
-// then, at least one.
-Standardised Standardise(const Rows& rows, std::size_t most_rows,
-                         const std::stop_token& stop = {});
+// Returns these rows, whose places rise, in standard values.
+Standardised Standardise(const Rows& rows, std::vector<std::size_t> used);
 
-// Returns the rows that tell most, rising: each next one is the row that the
-// others know least about (pivoted Cholesky; Foster et al., 2009), under usual
-// scales.
-std::vector<std::size_t> SpreadRows(const Rows& rows, std::size_t count,
-                                    const std::stop_token& stop = {});
+// Returns the rows that tell most, the first of all first: each next one is the
+// row that the others know least about (pivoted Cholesky; Foster et al., 2009),
+// under usual scales. So fewer rows are the first of more. After a stop it
+// takes the rows found by then, at least one. All rows come in their own order
+// where there are no more.
+std::vector<std::size_t> MostTelling(const Rows& rows, std::size_t count,
+                                     const std::stop_token& stop = {});
+
+// Returns the first `count` of an order, rising.
+std::vector<std::size_t> FirstRising(std::vector<std::size_t> order,
+                                     std::size_t count);
 
 // Finds how far off each row is, up to a bound: (nu + r² / noise) / (nu + 1),
 // one over its weight under Student-t noise of nu degrees (Lange, Little and
@@ -204,14 +228,16 @@ struct ScaleDraw {
 std::unique_ptr<Evidence> FindMode(const StandardRows& rows,
                                    const ScalePrior& prior,
                                    const VectorXd& start, int steps,
-                                   const std::stop_token& stop = {});
+                                   const std::stop_token& stop = {},
+                                   const ForEach& for_each = OneByOne);
 
 // Returns at least one draw; `mode` is among them. A stop leaves the others
 // out.
 std::vector<ScaleDraw> DrawScales(const StandardRows& rows,
                                   const ScalePrior& prior,
                                   std::unique_ptr<Evidence> mode, int count,
-                                  Rng& rng, const std::stop_token& stop = {});
+                                  Rng& rng, const std::stop_token& stop = {},
+                                  const ForEach& for_each = OneByOne);
 
 struct Surrogate::Parts {
   Rows rows;

@@ -38,12 +38,21 @@ int DrawsFor(std::size_t rows, std::size_t axes) {
                                      static_cast<double>(kMostDraws)));
 }
 
-// Where to look for the mode: of many rows, at that of a few of them.
-VectorXd StartOf(const Rows& rows, const ScalePrior& prior,
-                 const std::stop_token& stop) {
+// Where to look for the mode: of many rows, at that of a few of them. `telling`
+// are those that are learnt from, the first of all first.
+VectorXd StartOf(const Rows& rows, const std::vector<std::size_t>& telling,
+                 const ScalePrior& prior, const SurrogateOptions& options) {
   if (rows.size() <= kPilotRows) return prior.mean;
-  const Standardised pilot = Standardise(rows, kPilotRows, stop);
-  return FindMode(pilot.rows, prior, prior.mean, kModeSteps, stop)->scales();
+  const bool is_ordered =
+      telling.size() < rows.size() && telling.size() >= kPilotRows;
+  const Standardised pilot = Standardise(
+      rows,
+      FirstRising(
+          is_ordered ? telling : MostTelling(rows, kPilotRows, options.stop),
+          kPilotRows));
+  return FindMode(pilot.rows, prior, prior.mean, kModeSteps, options.stop,
+                  options.for_each)
+      ->scales();
 }
 
 // The pairs of which the rows tell most, more or less than their axes say.
@@ -112,30 +121,37 @@ JointBelief BelieveAt(const Evidence& evidence, const StandardRows& rows,
 Surrogate::Surrogate(Rows rows, const SurrogateOptions& options) {
   auto parts = std::make_unique<Parts>();
   parts->rows = std::move(rows);
-  parts->standard = Standardise(parts->rows, options.most_rows, options.stop);
+  const std::vector<std::size_t> telling =
+      MostTelling(parts->rows, options.most_rows, options.stop);
+  parts->standard =
+      Standardise(parts->rows, FirstRising(telling, telling.size()));
   StandardRows& standard = parts->standard.rows;
   ScalePrior prior = UsualScales(standard.axes.size(), 0, options.usual);
   const std::stop_token& stop = options.stop;
+  const ForEach& for_each = options.for_each;
   auto mode = FindMode(
-      standard, prior, StartOf(parts->rows, prior, stop),
-      parts->standard.used.size() > kPilotRows ? kLastSteps : kModeSteps, stop);
+      standard, prior, StartOf(parts->rows, telling, prior, options),
+      parts->standard.used.size() > kPilotRows ? kLastSteps : kModeSteps, stop,
+      for_each);
   VectorXd start = mode->scales();
   AddTellingPairs(*mode, standard.terms);
   prior = UsualScales(standard.axes.size(), standard.terms.pairs.size(),
                       options.usual);
   start.conservativeResize(prior.mean.size());
   start.tail(static_cast<Index>(standard.terms.pairs.size())).setZero();
-  mode = FindMode(standard, prior, start, kPairSteps, stop);
+  mode = FindMode(standard, prior, start, kPairSteps, stop, for_each);
   for (int round = 0; round < kSpreadRounds; ++round) {
     SpreadByResiduals(*mode, standard);
-    mode = FindMode(standard, prior, mode->scales(), kSpreadSteps, stop);
+    mode =
+        FindMode(standard, prior, mode->scales(), kSpreadSteps, stop, for_each);
   }
   const int draws =
       options.scale_draws > 0
           ? options.scale_draws
           : DrawsFor(parts->standard.used.size(), standard.axes.size());
   Rng rng(options.seed, 0);
-  parts->draws = DrawScales(standard, prior, std::move(mode), draws, rng, stop);
+  parts->draws =
+      DrawScales(standard, prior, std::move(mode), draws, rng, stop, for_each);
   parts->noise = parts->standard.scale * parts->standard.scale *
                  SquaresOff(*parts->draws.front().evidence).mean();
   parts->spread.assign(parts->rows.size(), 1.0);
@@ -189,10 +205,13 @@ std::vector<Belief> Surrogate::Believe(const std::vector<Cells>& points,
     for (std::size_t d = 0; d < count && !stop.stop_requested(); ++d) {
       const Evidence& evidence = *parts_->draws[d].evidence;
       const double weight = parts_->draws[d].weight / weights;
-      const double triples = std::exp(evidence.scales()[kTriples]);
-      MatrixXd with = PartsOf(evidence.kernels(), rows.terms, evidence.scales(),
-                              rows.cells, some)
-                          .Sum(triples);
+      TermSums sums(evidence.kernels(), rows.terms, evidence.scales(),
+                    rows.cells);
+      MatrixXd with(static_cast<Index>(rows.cells.size()),
+                    static_cast<Index>(some.size()));
+      for (std::size_t p = 0; p < some.size(); ++p) {
+        sums.With(some[p], with.col(static_cast<Index>(p)));
+      }
       with.array() += kMeanVariance;
       const VectorXd mean = with.transpose() * evidence.weights();
       evidence.factor().matrixL().solveInPlace(with);
@@ -240,8 +259,7 @@ std::vector<std::vector<double>> Surrogate::Draw(
   return drawn;
 }
 
-void Surrogate::OneAfterTheOther(std::size_t count,
-                                 const std::function<void(std::size_t)>& body) {
+void OneByOne(std::size_t count, const std::function<void(std::size_t)>& body) {
   for (std::size_t k = 0; k < count; ++k) body(k);
 }
 
@@ -356,23 +374,28 @@ VectorXd TrainedAgainstFrozen(const Axis& axis) {
 // All effects under one draw of scales.
 class TermDraws {
  public:
-  TermDraws(const Evidence& evidence, const StandardRows& rows, Rng& rng)
+  // `rest_root` is RestRootOf the evidence.
+  TermDraws(const Evidence& evidence, const StandardRows& rows,
+            MatrixXd rest_root, Rng& rng)
       : evidence_(evidence),
         rows_(rows),
         axes_(rows.axes.size()),
-        roots_(RootsOf(evidence.kernels(), axes_)) {
+        roots_(RootsOf(evidence.kernels(), axes_)),
+        rest_root_(std::move(rest_root)) {
     for (std::size_t a = 0; a < axes_; ++a) {
       contrasts_.push_back(TrainedAgainstFrozen(rows.axes[a]));
       masses_.emplace_back(
           Eigen::Map<const VectorXd>(rows.axes[a].masses.data(),
                                      static_cast<Index>(rows.axes[a].cells())));
     }
-    // What is drawn at the rows alone: triples and noise.
-    const double triples = std::exp(evidence.scales()[kTriples]);
-    MatrixXd rest = triples * evidence.parts().e3;
+    BelieveHigher(std::exp(evidence.scales()[kTriples]), rng);
+  }
+
+  // Of what is drawn at the rows alone: triples and noise.
+  static MatrixXd RestRootOf(const Evidence& evidence) {
+    MatrixXd rest = std::exp(evidence.scales()[kTriples]) * evidence.parts().e3;
     rest.diagonal() += evidence.NoiseOfRows();
-    rest_root_ = RootOf(std::move(rest));
-    BelieveHigher(triples, rng);
+    return RootOf(std::move(rest));
   }
 
   void Draw(const Standardised& standard, bool saturates, EffectDraws& draws,
@@ -539,8 +562,8 @@ std::vector<double> HigherParts(const std::vector<double>& scales) {
 }  // namespace
 
 EffectDraws Surrogate::DrawEffects(int draws, std::uint64_t seed,
-                                   bool saturates,
-                                   const std::stop_token& stop) const {
+                                   bool saturates, const std::stop_token& stop,
+                                   const ForEach& for_each) const {
   EffectDraws drawn;
   const std::size_t axes = parts_->rows.axes.size();
   for (std::size_t a = 0; a < axes; ++a) {
@@ -549,11 +572,22 @@ EffectDraws Surrogate::DrawEffects(int draws, std::uint64_t seed,
   drawn.joint_scale = JointScales(parts_->draws, axes);
   drawn.higher_part = HigherParts(drawn.joint_scale);
   const std::vector<int> shares = Share(parts_->draws, draws);
+  // Chance has no part in these, and they take long.
+  std::vector<MatrixXd> rest_roots(shares.size());
+  for_each(shares.size(), [&](std::size_t s) {
+    if (shares[s] == 0) return;
+    rest_roots[s] = TermDraws::RestRootOf(*parts_->draws[s].evidence);
+  });
   Rng rng(seed, 2);
   for (std::size_t s = 0; s < shares.size(); ++s) {
     if (shares[s] == 0) continue;
     if (stop.stop_requested() && !drawn.main.empty()) break;
-    TermDraws terms(*parts_->draws[s].evidence, parts_->standard.rows, rng);
+    // Who stops the computation may have stopped that, too.
+    if (rest_roots[s].size() == 0) {
+      rest_roots[s] = TermDraws::RestRootOf(*parts_->draws[s].evidence);
+    }
+    TermDraws terms(*parts_->draws[s].evidence, parts_->standard.rows,
+                    std::move(rest_roots[s]), rng);
     for (int k = 0; k < shares[s]; ++k) {
       if (stop.stop_requested() && !drawn.main.empty()) break;
       terms.Draw(parts_->standard, saturates, drawn, rng);

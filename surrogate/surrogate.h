@@ -28,6 +28,12 @@
 
 namespace frostline::surrogate {
 
+// Calls a body for each number below a count. In what order it does so, and on
+// which threads, changes no answer.
+using ForEach = std::function<void(
+    std::size_t count, const std::function<void(std::size_t)>& body)>;
+void OneByOne(std::size_t count, const std::function<void(std::size_t)>& body);
+
 struct SurrogateOptions {
   std::uint64_t seed = 0;
   int scale_draws = 0;  // 0: as many as bounded time allows
@@ -36,6 +42,7 @@ struct SurrogateOptions {
   // Once a stop is requested the scales are whatever was found by then: whoever
   // gives a token looks at it before they believe anything.
   std::stop_token stop = {};
+  ForEach for_each = OneByOne;  // while it is made
 };
 
 struct Belief {
@@ -84,16 +91,12 @@ class Surrogate {
   // and effects are on the scale they came from.
   // After a stop there is at least one draw.
   EffectDraws DrawEffects(int draws, std::uint64_t seed, bool saturates = false,
-                          const std::stop_token& stop = {}) const;
-
-  // Calls a body for each number below a count. In what order it does so, and
-  // on which threads, changes no answer.
-  using ForEach = std::function<void(
-      std::size_t count, const std::function<void(std::size_t)>& body)>;
+                          const std::stop_token& stop = {},
+                          const ForEach& for_each = OneByOne) const;
 
   // Predicts each row without itself, with noise; after a stop not all.
   std::vector<Belief> LeftOut(const std::stop_token& stop = {},
-                              const ForEach& for_each = OneAfterTheOther) const;
+                              const ForEach& for_each = OneByOne) const;
 
   struct Parts;  // for this room (scales.h)
   const Parts& parts() const { return *parts_; }
@@ -102,9 +105,7 @@ class Surrogate {
   std::vector<Belief> Believe(const std::vector<Cells>& points,
                               std::size_t most,
                               const std::stop_token& stop = {},
-                              const ForEach& for_each = OneAfterTheOther) const;
-  static void OneAfterTheOther(std::size_t count,
-                               const std::function<void(std::size_t)>& body);
+                              const ForEach& for_each = OneByOne) const;
 
   std::unique_ptr<const Parts> parts_;
 };

@@ -33,10 +33,15 @@ export interface Study {
   resolvedSampler?: string; owner?: string; warnings?: string[];
   usage?: StudyUsage;
 }
-export interface ModuleRate { module: string; rate?: Num }
+export interface ModuleRate { module: string; rate?: Num; rank?: Num }
 export interface Attempt {
   number?: Num; state?: string; worker?: string; startTime?: string;
   endTime?: string; failure?: string; cause?: string;
+}
+// What training did to a module; lengths are shares of that of its weights.
+export interface ModuleAudit {
+  module: string; rate?: Num; moved?: Num; couldMove?: Num; hadGradient?: boolean;
+  weightBytes?: Num; gradientBytes?: Num; momentBytes?: Num; activationBytes?: Num;
 }
 export interface Trial {
   name: string; number?: Num; state?: string; origin?: string;
@@ -50,6 +55,7 @@ export interface Trial {
     trainSeconds?: Num; totalSeconds?: Num; trainedParameters?: Num;
     peakMemoryBytes?: Num; device?: string; precision?: string; steps?: Num;
     software?: string; prefixHits?: Num; prefixMisses?: Num; prefixBytes?: Num;
+    audit?: ModuleAudit[];
   };
   progress?: {
     phase?: string; step?: Num; totalSteps?: Num; epoch?: Num;
@@ -82,7 +88,8 @@ export interface Frontier {
   chosen?: Num; verdict?: string; warnings?: Warning[];
 }
 export interface Module {
-  module: string; rate?: Num; freeze?: boolean; costOfFreezing?: Interval;
+  module: string; rate?: Num; rank?: Num; freeze?: boolean;
+  costOfFreezing?: Interval;
   reason?: string; advice?: string; freezeProbability?: Num;
 }
 export interface Plan {
@@ -92,7 +99,7 @@ export interface Plan {
   secondsSavedShare?: Num; verify?: string[]; warnings?: Warning[];
   options?: Options; tolerance?: Num; verdict?: string; provisional?: boolean;
   atLeastBestProbability?: Num; nearestTrial?: string; differsIn?: Num;
-  inTool?: {text?: string};
+  inTool?: {text?: string}; asTrial?: {labels?: Record<string, string>};
 }
 export interface Reasons {
   reasons?: {code?: string; sentence?: string; fix?: string}[];
@@ -103,8 +110,10 @@ export interface Worker {
   trials?: string[]; failuresInARow?: Num; registerTime?: string;
   hardware?: {
     host?: string; cpu?: string; cpuCores?: Num; memoryBytes?: Num;
-    gpus?: {model?: string; memoryBytes?: Num}[];
+    gpus?: {model?: string; memoryBytes?: Num; uuid?: string}[];
   };
+  // Of each GPU a byte for each step, in per cent.
+  history?: {startTime?: string; step?: string; gpus?: {uuid?: string; busy?: string}[]};
   load?: {
     cpuShare?: Num; gpus?: {utilization?: Num; memoryUsedBytes?: Num;
       memoryTotalBytes?: Num}[];
@@ -256,7 +265,7 @@ interface Delta {
   revision?: Num; study?: Study; trials?: Trial[]; more?: boolean;
 }
 
-const bytesOf = (base64: string): Uint8Array =>
+export const bytesOf = (base64: string): Uint8Array =>
   Uint8Array.from(atob(base64), (one) => one.charCodeAt(0));
 
 // The column's cells; undefined where a row has no value.

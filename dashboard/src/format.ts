@@ -54,6 +54,14 @@ export const countOrDash = (value: Num): string =>
 export const counted = (n: number, one: string, many = `${one}s`): string =>
   `${count(n)} ${n === 1 ? one : many}`;
 
+// A module's rate, and the rank of the adapter that trains in its place.
+export const trained = (one: {rate?: Num; rank?: Num; freeze?: boolean}): string => {
+  const its = one.freeze ? 0 : num(one.rate);
+  if (one.rank === undefined) return rate(its);
+  return num(one.rank) === 0 || its === 0 ? 'none' :
+    `rank ${num(one.rank)} at ${rate(its)}`;
+};
+
 // A number of an axis: 1,500,000 is 1.5M.
 export const short = (value: number): string => {
   for (const [unit, name] of [[1e9, 'G'], [1e6, 'M'], [1e3, 'k']] as const) {

@@ -70,6 +70,9 @@ struct EvaluateOptions {
   std::uint64_t seed = 0;
   int trees = 64;
   int bootstraps = 64;  // for intervals; 0: none
+  // Without bootstraps: intervals where they take no further fit, of fewer
+  // draws. They are for many reports beside one another.
+  bool cheap_intervals = false;
   bool pairs = true;
   NamedSubsets subsets;       // for fanova, forest and levels
   int threads = 0;            // 0: one for each core; changes no number

@@ -214,44 +214,21 @@ absl::Status CheckUsable(const Selection& selection) {
                    "options.target");
 }
 
-// One value in so many may lie outside of a range that holds otherwise.
-constexpr std::size_t kOneInOutside = 10;
-constexpr double kTimesTheirRange = 20.0;
-constexpr double kTimesTheirSize = 10.0;
-
-// Returns the lowest loss that is far beyond all lower ones, among the highest
-// of sorted losses; infinity if there is none.
-double FirstFarBeyond(const std::vector<double>& losses) {
-  double wild = std::numeric_limits<double>::infinity();
-  const std::size_t n = losses.size();
-  for (std::size_t k = 1; k * kOneInOutside <= n; ++k) {
-    const double others = losses[n - k - 1];  // the worst of them
-    const double size = std::max(std::abs(losses.front()), std::abs(others));
-    const double range = others - losses.front();
-    const double beyond = losses[n - k] - others;
-    if (range > 0.0 && beyond > kTimesTheirRange * range &&
-        beyond > kTimesTheirSize * size) {
-      wild = losses[n - k];
-    }
-  }
-  return wild;
-}
-
 void SetOffScaleAside(Selection& selection) {
-  const std::vector<Scale> scales =
+  const std::vector<ValueScale> scales =
       FindOffScale(*selection.target, selection.losses);
   for (std::size_t i = 0; i < scales.size(); ++i) {
-    if (scales[i] == Scale::kOn) continue;
+    if (scales[i] == ValueScale::kOn) continue;
     const OffScaleTrial off = {selection.trials[i],
                                AsLoss(*selection.target, selection.losses[i])};
-    if (scales[i] == Scale::kOffBetter) {
+    if (scales[i] == ValueScale::kOffBetter) {
       selection.off_better.push_back(off);
     } else {
       selection.off_worse.push_back(off);
       selection.diverged.push_back(off.trial);
     }
   }
-  LeaveOut(selection, [&](std::size_t i) { return scales[i] != Scale::kOn; });
+  LeaveOut(selection, [&](std::size_t i) { return scales[i] != ValueScale::kOn; });
 }
 
 Selection FindUsable(const Space& space,
@@ -285,37 +262,6 @@ Selection FindUsable(const Space& space,
 }
 
 }  // namespace
-
-std::vector<Scale> FindOffScale(const Objective& objective,
-                                const std::vector<double>& losses) {
-  const MetricRange range = ClaimedRange(objective);
-  const auto is_held = [&](double loss) {
-    return range.Holds(AsLoss(objective, loss));  // its own inverse
-  };
-  std::vector<double> held;
-  std::copy_if(losses.begin(), losses.end(), std::back_inserter(held), is_held);
-  const bool holds =
-      (losses.size() - held.size()) * kOneInOutside <= losses.size();
-  if (!holds) held = losses;
-  std::vector<Scale> scales(losses.size(), Scale::kOn);
-  if (held.empty()) return scales;
-  std::sort(held.begin(), held.end());
-  const double best = held.front();
-  const double reach = QuantileOfSorted(held, 0.5) - best;
-  const double wild = FirstFarBeyond(held);
-  for (std::size_t i = 0; i < losses.size(); ++i) {
-    const bool is_outside = holds && !is_held(losses[i]);
-    if (is_outside && losses[i] < best) {
-      // What is presumed may be a little wrong: a loss can fall below 0.
-      const bool is_far =
-          objective.range.has_value() || best - losses[i] > reach;
-      if (is_far) scales[i] = Scale::kOffBetter;
-    } else if (is_outside || losses[i] >= wild) {
-      scales[i] = Scale::kOffWorse;
-    }
-  }
-  return scales;
-}
 
 absl::Status CheckTopQuantile(double top_quantile) {
   // Not "x <= 0 || x > 1", which NaN would pass.

@@ -25,6 +25,7 @@ namespace frostline::importance {
 namespace {
 
 constexpr int kMixtureDraws = 1000;
+constexpr int kCheapMixtureDraws = 200;
 constexpr double kAbsentMixtureCode = -2.0;   // code of an ordered axis
 constexpr double kMixtureChanceOfAny = 0.05;  // for a parameter to look real
 
@@ -194,7 +195,7 @@ std::vector<SubsetImportance> DescribeSubsets(
 
 struct MixtureReportOptions {
   std::uint64_t seed = 0;
-  bool intervals = true;
+  int draws = kMixtureDraws;  // 0: no intervals
   bool pairs = true;
   std::stop_token stop = {};
 };
@@ -206,8 +207,8 @@ absl::StatusOr<Report> MakeMixtureReport(const LevelEffects& model,
                                          const SurrogatePart& part,
                                          const MixtureReportOptions& options) {
   DrawnShares drawn{mixture.Shares(), {}};
-  if (options.intervals) {
-    drawn.draws = mixture.Draw(kMixtureDraws, options.seed, options.stop);
+  if (options.draws > 0) {
+    drawn.draws = mixture.Draw(options.draws, options.seed, options.stop);
   }
   RETURN_IF_ERROR(CheckStop(options.stop));
   drawn = Blend(std::move(drawn), part.drawn, part.weight);
@@ -303,39 +304,45 @@ constexpr std::size_t kMostLeads = 3;
 std::vector<std::vector<std::size_t>> FindRowsOfLeads(
     const surrogate::Influence& influence,
     const std::vector<ParameterImportance>& parameters,
-    const std::stop_token& stop) {
-  std::vector<std::vector<std::size_t>> rows;
+    const EvaluateOptions& options) {
   const std::size_t most = std::min(kMostLeads, parameters.size() - 1);
-  for (std::size_t count = 1; count <= most; ++count) {
-    const auto margin = [&](const surrogate::Loss& lost) {
-      const std::vector<double> shares = influence.MainVariancesWithout(lost);
-      double least = std::numeric_limits<double>::infinity();
-      double most_of_others = 0.0;
-      for (std::size_t i = 0; i < shares.size(); ++i) {
-        if (parameters[i].rank <= static_cast<int>(count)) {
-          least = std::min(least, shares[i]);
-        } else {
-          most_of_others = std::max(most_of_others, shares[i]);
-        }
-      }
-      return least - most_of_others;
-    };
-    // Where the process itself has another order, others than it decide.
-    const auto found =
-        margin({}) < 0.0 ? std::nullopt : influence.FindBreaking(margin, stop);
-    rows.push_back(found.value_or(std::vector<std::size_t>{}));
-  }
+  std::vector<std::vector<std::size_t>> rows(most);
+  ParallelFor(
+      options.threads, most,
+      [&](std::size_t lead) {
+        const int count = static_cast<int>(lead) + 1;
+        const auto margin = [&](const surrogate::Loss& lost) {
+          const std::vector<double> shares =
+              influence.MainVariancesWithout(lost);
+          double least = std::numeric_limits<double>::infinity();
+          double most_of_others = 0.0;
+          for (std::size_t i = 0; i < shares.size(); ++i) {
+            if (parameters[i].rank <= count) {
+              least = std::min(least, shares[i]);
+            } else {
+              most_of_others = std::max(most_of_others, shares[i]);
+            }
+          }
+          return least - most_of_others;
+        };
+        // Where the process itself has another order, others than it decide.
+        if (margin({}) < 0.0) return;
+        rows[lead] = influence.FindBreaking(margin, options.stop)
+                         .value_or(std::vector<std::size_t>{});
+      },
+      options.stop);
   return rows;
 }
 
 std::vector<std::vector<std::int64_t>> FindTrialsOfLeads(
     const Selection& selection, const SurrogatePart& part,
     const std::vector<ParameterImportance>& parameters,
-    const std::stop_token& stop) {
+    const EvaluateOptions& options) {
   std::vector<std::vector<std::int64_t>> leads;
   if (part.influence == nullptr) return leads;
   const std::size_t usable = selection.trials.size();
-  for (const auto& rows : FindRowsOfLeads(*part.influence, parameters, stop)) {
+  for (const auto& rows :
+       FindRowsOfLeads(*part.influence, parameters, options)) {
     std::vector<std::int64_t>& trials = leads.emplace_back();
     for (const std::size_t row : rows) {
       trials.push_back(row < usable ? selection.trials[row]->number
@@ -365,6 +372,9 @@ absl::StatusOr<Report> Evaluated(const Space& space, const Selection& selection,
   const std::vector<FinePoint> hopeless =
       HopelessPoints(selection.diverged, data.axes, axes);
   const bool intervals = options.bootstraps > 0;
+  const int draws = intervals                 ? kMixtureDraws
+                    : options.cheap_intervals ? kCheapMixtureDraws
+                                              : 0;
   // Neither needs the other before both are weighed. The process comes first,
   // since it takes longer.
   std::optional<FittedProcess> process;
@@ -399,15 +409,15 @@ absl::StatusOr<Report> Evaluated(const Space& space, const Selection& selection,
   const SurrogatePart part = MakeSurrogatePart(process, model, mixture, shares,
                                                members, data.targets, hopeless);
   RETURN_IF_ERROR(CheckStop(options.stop));
-  ASSIGN_OR_RETURN(Report report,
-                   MakeMixtureReport(
-                       model, shares, part,
-                       {options.seed, intervals, options.pairs, options.stop}));
+  ASSIGN_OR_RETURN(
+      Report report,
+      MakeMixtureReport(model, shares, part,
+                        {options.seed, draws, options.pairs, options.stop}));
   for (std::size_t g = 0; g < groups.size(); ++g) {
     report.groups[g].group = groups[g].name;
   }
   report.lead_rests_on =
-      FindTrialsOfLeads(selection, part, report.parameters, options.stop);
+      FindTrialsOfLeads(selection, part, report.parameters, options);
   report.trials_used = static_cast<std::int64_t>(data.rows());
   report.trials_left_out = selection.left_out;
   report.carried_by = CarriedBy(model, mixture, part.weight);

@@ -22,8 +22,8 @@
 
 namespace frostline::importance {
 
-// Both read `seed`, `pairs`, `subsets`, and whether there are `bootstraps`, for
-// intervals; fanova also `trees` and `threads`.
+// Both read `seed`, `pairs`, `subsets`, and whether there are `bootstraps`, or
+// `cheap_intervals`, for intervals; fanova also `trees` and `threads`.
 absl::StatusOr<Report> EvaluateFanova(const Space& space,
                                       const Selection& selection,
                                       const EvaluateOptions& options);

@@ -382,21 +382,23 @@ std::optional<FittedProcess> FitProcess(const Space& space,
   if (stop.stop_requested()) return std::nullopt;
   for (double& value : rows.values) value = fitted.saturation.Forward(value);
   surrogate::AddHopeless(BelievedCellsOf(hopeless, fine), rows);
-  const surrogate::Surrogate process(std::move(rows),
-                                     {.seed = options.seed, .stop = stop});
+  const surrogate::ForEach for_each = [&options](std::size_t count,
+                                                 const auto& body) {
+    ParallelFor(options.threads, count, body, options.stop);
+  };
+  const surrogate::Surrogate process(
+      std::move(rows),
+      {.seed = options.seed, .stop = stop, .for_each = for_each});
   if (stop.stop_requested()) return std::nullopt;
   fitted.noise_variance = process.noise_variance();
-  fitted.left_out =
-      process.LeftOut(stop, [&options](std::size_t count, const auto& body) {
-        ParallelFor(options.threads, count, body, options.stop);
-      });
+  fitted.left_out = process.LeftOut(stop, for_each);
   if (stop.stop_requested()) return std::nullopt;
   if (options.intervals) {
     fitted.influence = std::make_shared<const surrogate::Influence>(process);
   }
   fitted.draws = process.DrawEffects(
       options.intervals ? kEffectDraws : kEffectDrawsWithoutIntervals,
-      options.seed, /*saturates=*/true, stop);
+      options.seed, /*saturates=*/true, stop, for_each);
   if (stop.stop_requested()) return std::nullopt;
   return fitted;
 }

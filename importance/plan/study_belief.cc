@@ -12,6 +12,7 @@
 #include "base/plain/statistics.h"
 #include "base/rng.h"
 #include "importance/measure/dataset.h"
+#include "importance/measure/evaluate_options.h"
 #include "importance/measure/selection.h"
 #include "importance/mixture/fanova_evaluator.h"
 #include "importance/plan/study_plan.h"
@@ -236,7 +237,12 @@ absl::StatusOr<StudyBelief> Believe(const Space& space,
   belief.Thin();
   belief.surrogate_ = std::make_unique<surrogate::Surrogate>(
       belief.rows_.rows,
-      surrogate::SurrogateOptions{.seed = options.seed, .stop = options.stop});
+      surrogate::SurrogateOptions{
+          .seed = options.seed,
+          .stop = options.stop,
+          .for_each = [&options](std::size_t count, const auto& body) {
+            ParallelFor(options.threads, count, body, options.stop);
+          }});
   RETURN_IF_ERROR(CheckStop(options.stop));
   belief.walk_ =
       std::make_unique<surrogate::AxisWalk>(*belief.surrogate_, kSearchDraws);

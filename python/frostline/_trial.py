@@ -46,7 +46,8 @@ class Link:
 class Trial:
     """One point of the space: `trial["lr"]`, `trial.rates["layer.3"]`.
 
-    Besides: `number`, `attempt`, `seed`, `parameters`, `rates`, `prefix_depth`
+    Besides: `number`, `attempt`, `seed`, `parameters`, `rates`, `ranks` (of adapters, by
+    module; 0 is none), `prefix_depth`
     (embeddings and layers below it are frozen, -1: the embeddings train), `model`,
     `data`, `training` and `labels` of the study, `resume_from` (an earlier attempt's
     checkpoint), `alone` (the script runs without a worker: `number` is None, `rates` is
@@ -65,6 +66,7 @@ class Trial:
         self.attempt: int = int(spec.get("attempt", 1))
         self.parameters: Dict[str, Any] = dict(spec.get("parameters", {}))
         self.rates: Dict[str, float] = dict(spec.get("rates", {}))
+        self.ranks: Dict[str, int] = {m: int(r) for m, r in spec.get("ranks", {}).items()}
         self.seed: int = int(spec.get("seed", 1))
         self.prefix_depth: int = int(spec.get("prefix_depth", -1))
         self.objectives = list(spec.get("objectives", ()))

@@ -77,6 +77,10 @@ class Contract:
             self._classes[name] = self._class_of(found)
         return self._classes[name]
 
+    def other(self, name: str) -> Any:
+        """The class of a message of others, by its full name."""
+        return self._class_of(self.pool.FindMessageTypeByName(name))
+
     def _class_of(self, descriptor: Any) -> Any:
         if hasattr(self._factory, "GetMessageClass"):  # protobuf 4.22 and later
             return self._factory.GetMessageClass(descriptor)

@@ -22,10 +22,10 @@ import shutil
 import sys
 import tempfile
 import warnings
-from typing import Any, Dict, List, Mapping, Optional, Set, Tuple
+from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Set, Tuple
 
 from . import errors
-from ._wire import need, request_id
+from ._wire import contract, need, request_id
 
 # How people call a rate of a layer.
 USUAL_MODULES = {
@@ -34,6 +34,8 @@ USUAL_MODULES = {
     r"(?:lr|rate)?[_.\-/]?embeddings?(?:[_.\-/](?:lr|rate))?": "embeddings",
     r"(?:lr|rate)[_.\-/]?(?:head|classifier)|(?:head|classifier)[_.\-/](?:lr|rate)": "head"}
 _AT_A_TIME = 1000
+_BYTES_AT_A_TIME = 900_000  # a request has 1 MiB
+_LONGEST_ATTRIBUTES = 60_000  # of a trial's labels, which have 64 KiB
 _ENDED = {"COMPLETE": "SUCCEEDED", "PRUNED": "PRUNED", "FAIL": "FAILED"}
 
 
@@ -102,9 +104,15 @@ def open_optuna(source: Any, study_name: Optional[str], folder: pathlib.Path) ->
         names = [one.study_name for one in optuna.get_all_study_summaries(storage)]
     except errors.Error:
         raise
+    except json.JSONDecodeError:  # a journal
+        path = pathlib.Path(text)
+        number = _broken_line(path)
+        raise errors.BadFile(
+            f"line {number} of {path} is broken", "import what stands above it: "
+            f"head -n {number - 1} {path.name} > whole.log") from None
     except Exception as error:  # each storage has errors of its own
         line = " ".join(str(error).split())[:300]
-        raise errors.BadFile(f"Optuna cannot read {text}: {line}",
+        raise errors.BadFile(f"Optuna cannot read {_without_password(text)}: {line}",
                              "name a database, a journal or a URL of Optuna's") from None
     if not names:
         raise errors.BadFile(f"{text} is no storage of Optuna's, or an empty one",
@@ -117,6 +125,20 @@ def open_optuna(source: Any, study_name: Optional[str], folder: pathlib.Path) ->
             f"{text} has {len(names)} studies",
             "name one of: " + ", ".join(names[:20]), id="PY-1031", field="study_name")
     return optuna.load_study(study_name=study_name, storage=storage)
+
+
+def _broken_line(path: pathlib.Path) -> int:
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            try:
+                json.loads(line)
+            except ValueError:
+                return number
+    return 1
+
+
+def _without_password(url: str) -> str:
+    return re.sub(r"(://[^:/@]*):[^@]*@", r"\1:***@", url)
 
 
 def _storage(optuna: Any, text: str, folder: pathlib.Path) -> Any:
@@ -166,19 +188,73 @@ def import_optuna(client: Any, source: Any, study_name: Optional[str], id: Optio
     if space.limits:
         keys["constraints"] = {f"constraint_{k}": 0.0 for k in range(len(space.limits))}
     made = client.create_study(id or _id_of(name), budget=1, **keys)
-    rows = [_row(one, space, metrics) for one in ended]
-    for row, one in zip(rows, ended):
-        if one._trial_id in discarded:
-            row["labels"]["optuna_discarded"] = "true"
-    for start in range(0, len(rows), _AT_A_TIME):
-        client.call("StudyService", "ImportTrials", request_id=request_id(), name=made.name,
-                    trials=rows[start:start + _AT_A_TIME])
+    too_long: List[int] = []
+    _send(client, made, _rows(ended, space, metrics, discarded, too_long))
     named = [f"the constraint {key!r} is called constraint_{k} here"
              for k, key in enumerate(space.limits) if key != str(k)]
     if discarded:
         named.append(f"Rustuna discarded {len(discarded)} trials: here they have the label "
                      "optuna_discarded")
+    if too_long:
+        named.append(f"user attributes of {len(too_long)} trials are longer than a trial's "
+                     f"labels may be, and were left out; the first is trial {too_long[0]}")
     return made.refresh(), space.notes + named + _notes_of(trials)
+
+
+def _rows(ended: List[Any], space: "_Space", metrics: List[str], discarded: Set[int],
+          too_long: List[int]) -> Iterator[Dict[str, Any]]:
+    for one in ended:
+        row = _row(one, space, metrics)
+        if one._trial_id in discarded:
+            row["labels"]["optuna_discarded"] = "true"
+        if len(row["labels"].get("user_attrs", "")) > _LONGEST_ATTRIBUTES:
+            del row["labels"]["user_attrs"]
+            too_long.append(one.number)
+        yield row
+
+
+def _send(client: Any, study: Any, rows: Iterable[Dict[str, Any]]) -> None:
+    """Imports trials, as many at a time as a request has room for."""
+    some: List[Any] = []
+    size = 0
+
+    def flush() -> None:
+        if some:
+            ask = contract().message("ImportTrialsRequest")
+            client._channel.call("StudyService", "ImportTrials", ask(
+                request_id=request_id(), name=study.name, trials=some))
+            some.clear()
+
+    for row in rows:
+        message = _message(row)
+        if len(some) == _AT_A_TIME or size + message.ByteSize() > _BYTES_AT_A_TIME:
+            flush()
+            size = 0
+        some.append(message)
+        size += message.ByteSize() + 8
+    flush()
+
+
+def _message(row: Mapping[str, Any]) -> Any:
+    """An ImportedTrial of its form in JSON, in a third of the time of Protobuf's reader."""
+    made = contract().message("ImportedTrial")()
+    made.state = made.DESCRIPTOR.fields_by_name["state"].enum_type.values_by_name[
+        row["state"]].number
+    for name, value in row["parameters"].items():
+        if isinstance(value, bool):
+            made.parameters[name].bool_value = value
+        elif isinstance(value, str):
+            made.parameters[name].string_value = value
+        else:
+            made.parameters[name].number_value = value
+    made.metrics.update(row["metrics"])
+    made.labels.update(row.get("labels", {}))
+    for point in row.get("measurements", ()):
+        made.measurements.add(step=point["step"], metrics=point["metrics"])
+    for when in ("start_time", "end_time"):
+        if when in row:
+            getattr(made, when).FromJsonString(row[when])
+    return made
 
 
 def _discarded(folder: pathlib.Path) -> Set[int]:
@@ -369,7 +445,10 @@ def _row(trial: Any, space: _Space, metrics: List[str]) -> Dict[str, Any]:
     limits = _constraints(trial)
     row["metrics"].update({f"constraint_{k}": limits[key]
                            for k, key in enumerate(space.limits) if key in limits})
-    row["metrics"] = {k: v for k, v in row["metrics"].items() if not math.isnan(v)}
+    if row["state"] == "TRIAL_STATE_SUCCEEDED" and not all(map(math.isfinite, trial.values)):
+        row["state"] = "TRIAL_STATE_INFEASIBLE"
+        row["labels"]["optuna_values"] = ", ".join(map(str, trial.values))
+    row["metrics"] = {k: v for k, v in row["metrics"].items() if math.isfinite(v)}
     row["measurements"] = [{"step": max(0, step), "metrics": {metrics[0]: value}}
                            for step, value in sorted(trial.intermediate_values.items())]
     if trial.user_attrs:

@@ -36,6 +36,14 @@ _FIRST_NORM = re.compile(r"(^|\.)(input_layernorm|norm1|ln_1|ln1|layernorm_befor
 _SECOND_NORM = re.compile(
     r"(^|\.)(post_attention_layernorm|norm2|ln_2|ln2|layernorm_after|mlp_norm)\.")
 _ATTENTION = re.compile(r"(^|\.)\w*(attn|attention)\w*\.")
+_ADAPTER = re.compile(r"(^|\.)lora_\w+(\.|$)")  # a weight that peft added
+# What training.lora.modules calls the maps of a layer, and how their names end.
+_MAPS = {"query": "query|q_lin|q_proj", "key": "key|k_lin|k_proj",
+         "value": "value|v_lin|v_proj", "qkv": "Wqkv|qkv",
+         "attention_out": r"attention\.output\.dense|out_lin|o_proj|attn\.Wo",
+         "ffn_in": r"intermediate\.dense|lin1|up_proj|mlp\.Wi",
+         "ffn_out": r"(?<!attention\.)output\.dense|lin2|down_proj|mlp\.Wo",
+         "ffn_gate": "gate_proj"}
 _SAMPLE = 2048  # weights of one tensor, of which `audit` tells how far they moved
 _PIECE = 1 << 26  # bytes that are copied from a device at a time
 _WORD = re.compile(r"\{\}|\*")
@@ -189,7 +197,10 @@ def apply(trial: Any, model: Any, *, lr: Optional[float] = None,
     `others` is the rate of weights that no module of the study has. `lr` is for the
     script alone, where there are no rates. `weight_decay` spares biases and norms.
     `eval_frozen` keeps modules that are frozen as a whole in eval (no dropout).
-    Where rates come another way, {module: rate} stands for the trial."""
+    Where rates come another way, {module: rate} stands for the trial.
+
+    In a module with adapters (`lora_config`) these train, at the module's rate, and its
+    weights stay; others train whole, so that a trial may have modules of all kinds."""
     told = dict(trial) if isinstance(trial, Mapping) else trial.rates
     if not told and lr is None:
         raise errors.LayerError(
@@ -202,12 +213,14 @@ def apply(trial: Any, model: Any, *, lr: Optional[float] = None,
     groups: List[Dict[str, Any]] = []
     for module in dict.fromkeys([*weights.modules, ""]):
         members = weights.members(module)
-        for _, parameter in members:
-            parameter.requires_grad_(rates[module] > 0)
-            if rates[module] == 0:
+        trained = _trained(trial, weights, module) if rates[module] > 0 else []
+        names_trained = {name for name, _ in trained}
+        for name, parameter in members:
+            parameter.requires_grad_(name in names_trained)
+            if name not in names_trained:
                 parameter.grad = None
-        if members and rates[module] > 0:
-            groups += _groups(module or "others", rates[module], members, weight_decay)
+        if trained:
+            groups += _groups(module or "others", rates[module], trained, weight_decay)
     for earlier, later in weights.tied:
         _say_tie(weights, rates, earlier, later)
     if eval_frozen:
@@ -215,6 +228,24 @@ def apply(trial: Any, model: Any, *, lr: Optional[float] = None,
     if not isinstance(trial, Mapping):
         trial._audit = _Watch(weights, rates)
     return groups
+
+
+def _trained(trial: Any, weights: Weights, module: str) -> List[Tuple[str, Any]]:
+    """What of a module its rate trains: its adapters, where it has some."""
+    members = weights.members(module)
+    adapters = [(name, p) for name, p in members if _ADAPTER.search(name)]
+    rank = 0 if isinstance(trial, Mapping) else trial.ranks.get(module, 0)
+    if rank > 0 and not adapters:
+        raise errors.LayerError(
+            f"{module} has an adapter of rank {rank} in this trial, and none in the model",
+            "make them first: model = peft.get_peft_model(model, trial.lora_config(model))",
+            field=module)
+    if adapters:
+        return adapters
+    if any(map(_ADAPTER.search, weights.parameters)) and not (
+            isinstance(trial, Mapping) or trial.rates):
+        return [(name, p) for name, p in members if p.requires_grad]  # as peft left them
+    return members
 
 
 def _groups(module: str, rate: float, members: List[Tuple[str, Any]],
@@ -270,9 +301,17 @@ def lora_config(trial: Any, model: Any, *, target_modules: Any = None,
                 names: Optional[Mapping[str, str]] = None, **options: Any) -> Any:
     """A peft LoraConfig with an adapter in each layer that trains. Its rank is the
     trial's parameter `rank.layer.3`, else `rank`, else the study's training.lora.rank;
-    a layer of rank 0 or rate 0 has none."""
+    a layer of rank 0 or rate 0 has none.
+
+    Where the space gives ranks to modules (`trial.ranks`) the adapters are those of these,
+    halves of layers too, on the maps that `target_modules` or training.lora.modules names,
+    else on query and value, with the study's alpha. Modules without ranks have none, and
+    `apply` trains their weights."""
     from ._wire import need
     peft = need("peft")
+    if trial.ranks:
+        return _config_of_ranks(trial, Weights(model, trial.rates, names, others=0.0),
+                                target_modules, peft, options)
     common = trial.get("rank", (trial.training.get("lora") or {}).get("rank", 0))
     stack = Weights(model, (), names).stack
     count = 1 + max((int(m.group(2)) for m in map(_STACK.search, dict(
@@ -293,6 +332,51 @@ def lora_config(trial: Any, model: Any, *, target_modules: Any = None,
         target_modules=target_modules, **options)
 
 
+def _config_of_ranks(trial: Any, weights: Weights, targets: Any, peft: Any,
+                     options: Mapping[str, Any]) -> Any:
+    lora = trial.training.get("lora") or {}
+    maps = lora.get("modules") or ["query", "value"]
+    expressions = [_MAPS.get(one, re.escape(one)) for one in maps]
+    if isinstance(targets, str):
+        expressions = [targets]
+    elif targets:
+        expressions = [re.escape(one) for one in targets]
+    wanted = re.compile(rf"(?:^|\.)(?:{'|'.join(expressions)})$")
+    ranks: Dict[str, int] = {}
+    for name, parameter in weights.parameters.items():
+        if not name.endswith(".weight") or parameter.ndim != 2:
+            continue
+        module, linear = weights.of[name], name[:-len(".weight")]
+        rank = trial.ranks.get(module, 0) if trial.rates.get(module, 0) > 0 else 0
+        if rank > 0 and wanted.search(linear):
+            ranks[linear] = rank
+    for module, rank in trial.ranks.items():
+        adapted = any(weights.of[f"{linear}.weight"] == module for linear in ranks)
+        if rank > 0 and trial.rates.get(module, 0) > 0 and not adapted:
+            raise errors.LayerError(
+                f"{module} has rank {rank}, and none of its linear maps is called "
+                f"{' or '.join(targets or maps)}",
+                "name some of its maps: trial.lora_config(model, target_modules=[…])",
+                field=module)
+    if not ranks:
+        raise errors.LayerError(
+            "every rank of this trial is 0: there is no adapter to make",
+            "train the model as it is: if any(trial.ranks.values()): model = "
+            "peft.get_peft_model(…)")
+    most = max(ranks.values())
+    scale = lora.get("alpha_per_rank") or 0
+    alphas = {linear: scale * rank if scale else lora.get("alpha") or rank
+              for linear, rank in ranks.items()}
+    usual = alphas[max(ranks, key=lambda linear: ranks[linear])]
+    ours = {"r": most, "lora_alpha": usual, "lora_dropout": lora.get("dropout", 0.0),
+            "target_modules": sorted(ranks),
+            "rank_pattern": {re.escape(one): rank for one, rank in ranks.items()
+                             if rank != most},
+            "alpha_pattern": {re.escape(one): alpha for one, alpha in alphas.items()
+                              if alpha != usual}}
+    return peft.LoraConfig(**{**ours, **options})
+
+
 # --- the audit ---
 
 class _Watch:
@@ -302,6 +386,7 @@ class _Watch:
         self.weights, self.rates = weights, dict(rates)
         self.before = {n: _Print(p) for n, p in weights.parameters.items()}
         self.had_gradient: set = set()
+        self.trains = {n for n, p in weights.parameters.items() if p.requires_grad}
         for name, parameter in weights.parameters.items():
             if parameter.requires_grad:
                 parameter.register_hook(lambda _g, n=name: self.had_gradient.add(n))
@@ -386,15 +471,20 @@ def audit(trial: Any, model: Any, optimizer: Any = None, *,
         rate, title = watch.rates[module], module or "others"
         change = sum(now[n].change(watch.before[n]) for n, _ in members)
         size = sum(watch.before[n].size() for n, _ in members)
-        same = all(now[n].hash == watch.before[n].hash for n, _ in members)
+        changed = {n for n, _ in members if now[n].hash != watch.before[n].hash}
+        same = not changed
         moved = 0.0 if same else max((change / size if size else change) ** 0.5,
                                      sys.float_info.min)
         gradient = any(n in watch.had_gradient for n, _ in members)
-        taken = all(id(p) in held for _, p in members) if optimizer is not None else True
+        taken = all(id(p) in held for n, p in members
+                    if n in watch.trains) if optimizer is not None else True
         rows.append((title, rate, sum(p.numel() for _, p in members), moved, gradient, taken,
                      sum(_bytes_of(state.get(p, {})) for _, p in members)))
         if rate == 0 and not same:
             wrong.append(f"{title} is frozen and moved")
+        elif changed - watch.trains:
+            wrong.append(f"weights of {title} that do not train moved: "
+                         f"{min(changed - watch.trains)}")
         elif rate > 0 and same:
             why = "is not in the optimizer" if not taken else (
                 "never had a gradient" if not gradient else "had gradients")

@@ -29,6 +29,7 @@ from .study import ENDED, Client, Result, connect
 PAGE = 20  # rows of an answer
 MOST_TEXT = 2000  # characters of one text of others
 LOG_BYTES = 4096
+_MOST_PAGES = 10 ** 6
 INSTRUCTIONS = """Frostline searches which layers of a transformer to train, and how fast.
 Begin with list_studies; study says what a study has found so far. Each answer names a
 call that helps next. Fields called from_trainer hold what training scripts and people
@@ -52,7 +53,7 @@ class Tools:
 
     def list_studies(self, page: int = 0) -> Dict[str, Any]:
         """Studies by id, with state, objectives and how many trials succeeded; 20 a page."""
-        found = self._client.studies()
+        page, found = _checked(page), self._client.studies()
         rows = [{"id": one.id, "state": one.state, "objectives": one.objectives,
                  "succeeded": one.counts.get("succeeded", 0)}
                 for one in found[page * PAGE:(page + 1) * PAGE]]
@@ -72,7 +73,7 @@ class Tools:
     def trials(self, study: str, filter: str = "", page: int = 0) -> Dict[str, Any]:
         """Trials by number, 20 a page. filter: state = FAILED, values[0] > 0.9,
         parameters.lr < 1e-4, joined by AND."""
-        first, found = page * PAGE, self._client.study(study).results(filter)
+        first, found = _checked(page) * PAGE, self._client.study(study).results(filter)
         rows = list(itertools.islice(found, first, first + PAGE + 1))
         shown = [_row(one) for one in rows[:PAGE]]
         return {"trials": shown, "more": len(rows) > PAGE,
@@ -208,6 +209,13 @@ class Tools:
 READS = ("list_studies", "study", "trials", "trial", "importance", "plan", "frontier",
          "why_nothing_runs", "log_tail", "explain_error")
 WRITES = ("create_study", "enqueue", "pause", "resume", "ask_plan")
+
+
+def _checked(page: int) -> int:
+    if not 0 <= page <= _MOST_PAGES:
+        raise errors.InvalidArgument(f"there is no page {page}", "pages begin at 0",
+                                     id="PY-1040", field="page")
+    return page
 
 
 def _word(value: Any, prefix: str) -> str:

@@ -22,8 +22,9 @@ import uuid
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from . import errors
-from ._wire import need
-from .history import _ENDED, _Space, _choice, _id_of, _row
+from ._spec import study_messages
+from ._wire import contract, need
+from .history import _ENDED, _Space, _choice, _id_of, _row, _send
 
 optuna = need("optuna")
 
@@ -32,6 +33,7 @@ _WAIT = 60.0  # seconds for the twin to propose a point
 _MOST_AT_ONCE = 1000  # as many as Optuna asks for: it does not wait for what runs
 _MOST_CHOICES = 1000
 _WHOLE = 2 ** 53  # beyond it not every integer is a number of JSON
+_MOST_TOLD = 1_000_000  # bytes of a study in one call; a request has 1 MiB
 
 
 def _client(connect: Any) -> Any:
@@ -283,10 +285,8 @@ class _Twin:
                 "user_attrs", "datetime_start", "datetime_complete")},
             params={name: one.params[name] for name in self._space})
         row = _row(mine, self._words, self._metrics)
-        row["metrics"] = {k: v for k, v in row["metrics"].items() if math.isfinite(v)
-                          and k in self._metrics}
-        if row["state"] == "TRIAL_STATE_SUCCEEDED" and len(row["metrics"]) < len(
-                self._metrics):
+        row["metrics"] = {k: v for k, v in row["metrics"].items() if k in self._metrics}
+        if row["state"] == "TRIAL_STATE_INFEASIBLE":
             row["state"] = "TRIAL_STATE_FAILED"
         return row
 
@@ -345,25 +345,12 @@ class FrostlineImportanceEvaluator(optuna.importance.BaseImportanceEvaluator):
         if self._here is None:
             self._here = _client(self._connect)
         words = _words(space, self._modules)
-        study = self._here.create_study(
-            f"explained-{uuid.uuid4().hex[:12]}", minimize="value", budget=1,
-            seed=self._seed, **words.study_keys(0.0))
-        try:
-            rows = [{"state": "TRIAL_STATE_SUCCEEDED", "metrics": {"value": value},
-                     "parameters": {
-                         words.modules.get(n) or words.names[n]:
-                         float(one.params[n]) if n in words.modules else _choice(one.params[n])
-                         for n in space}} for one, value in told]
-            for start in range(0, len(rows), 1000):
-                self._here.call("StudyService", "ImportTrials", name=study.name,
-                                request_id=uuid.uuid4().hex, trials=rows[start:start + 1000])
-            report = self._here.call(
-                "ImportanceService", "GetReport", study=study.name, options={
-                    "evaluator": self._evaluator, "without_pairs": True,
-                    "without_intervals": True})
-        finally:
-            self._here.call("StudyService", "DeleteStudy", name=study.name,
-                            request_id=uuid.uuid4().hex)
+        rows = [{"state": "TRIAL_STATE_SUCCEEDED", "metrics": {"value": value},
+                 "parameters": {
+                     words.modules.get(n) or words.names[n]:
+                     float(one.params[n]) if n in words.modules else _choice(one.params[n])
+                     for n in space}} for one, value in told]
+        report = self._explained(words.study_keys(0.0), rows)
         found = {one["parameter"]: one["main"].get("value", 0.0)
                  for one in report["parameters"]}
         shares = {}
@@ -371,3 +358,24 @@ class FrostlineImportanceEvaluator(optuna.importance.BaseImportanceEvaluator):
             share = float(found.get(words.modules.get(name) or words.names[name], 0.0))
             shares[name] = max(0.0, share) if math.isfinite(share) else 0.0
         return shares
+
+    def _explained(self, keys: Dict[str, Any], rows: List[Dict[str, Any]]) -> Dict[str, Any]:
+        """A report of trials that are told, and stored only where one call has no room
+        for them."""
+        options = {"evaluator": self._evaluator, "without_pairs": True,
+                   "without_intervals": True}
+        spec, _ = study_messages({"minimize": "value", **keys})
+        told = contract().make("ExplainRequest", {
+            "options": options, "study": {**spec, "seed": str(self._seed), "trials": rows}})
+        if told.ByteSize() <= _MOST_TOLD:
+            return contract().plain(self._here._channel.call(
+                "ImportanceService", "Explain", told, deadline=120.0))["report"]
+        study = self._here.create_study(f"explained-{uuid.uuid4().hex[:12]}", budget=1,
+                                        minimize="value", seed=self._seed, **keys)
+        try:
+            _send(self._here, study, rows)
+            return self._here.call("ImportanceService", "GetReport", study=study.name,
+                                   options=options)
+        finally:
+            self._here.call("StudyService", "DeleteStudy", name=study.name,
+                            request_id=uuid.uuid4().hex)

@@ -246,6 +246,9 @@ std::optional<LedgerTrial> LedgerTrialOf(const Observation& trial,
 }
 
 void TrialLedger::CatchUp(const History& history) {
+  if (history.revision() == revision_) return;
+  for (const std::size_t i : doubted_) trials_[i]->part = TrialPart::kValued;
+  doubted_.clear();
   if (history.revision() < revision_) {
     revision_ = 0;
     trials_.clear();
@@ -254,6 +257,28 @@ void TrialLedger::CatchUp(const History& history) {
   for (; revision_ < history.revision(); ++revision_) {
     const auto i = history.changes()[static_cast<std::size_t>(revision_)];
     trials_[i] = LedgerTrialOf(history.trials()[i], space_, axes_, objective_);
+  }
+  DoubtOffScale();
+}
+
+// Early values of pruned trials are of another step: they are not judged.
+void TrialLedger::DoubtOffScale() {
+  std::vector<std::size_t> places;
+  std::vector<double> losses;
+  for (std::size_t i = 0; i < trials_.size(); ++i) {
+    const std::optional<LedgerTrial>& trial = trials_[i];
+    if (!trial.has_value() || trial->part != TrialPart::kValued ||
+        trial->pruned) {
+      continue;
+    }
+    places.push_back(i);
+    losses.push_back(trial->loss);
+  }
+  const std::vector<ValueScale> scales = FindOffScale(objective_, losses);
+  for (std::size_t j = 0; j < places.size(); ++j) {
+    if (scales[j] != ValueScale::kOffBetter) continue;
+    trials_[places[j]]->part = TrialPart::kRunning;
+    doubted_.push_back(places[j]);
   }
 }
 

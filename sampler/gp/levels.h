@@ -110,7 +110,9 @@ std::optional<LedgerTrial> LedgerTrialOf(const Observation& trial,
                                          const Objective& objective);
 
 // The trials of a study as cells. It follows the change log and keeps
-// references.
+// references. One whose value is off the scale for the better (FindOffScale of
+// study/objective.h) counts as one that still runs: a mistake is nothing to
+// beat.
 class TrialLedger {
  public:
   TrialLedger(const Space& space, const std::vector<LevelAxis>& axes,
@@ -123,11 +125,14 @@ class TrialLedger {
   std::vector<const LedgerTrial*> List(std::int64_t own) const;
 
  private:
+  void DoubtOffScale();
+
   const Space& space_;
   const std::vector<LevelAxis>& axes_;
   const Objective& objective_;
   std::int64_t revision_ = 0;
   std::vector<std::optional<LedgerTrial>> trials_;  // as History::trials()
+  std::vector<std::size_t> doubted_;  // places of those off the scale
 };
 
 // Returns a point with, on every axis, a cell that the fewest trials have had:

@@ -72,6 +72,7 @@ bool AnswerCache::Ask(const AnswerRequest& asked, std::size_t places,
       if (waiting_.size() < places) {
         Awaited& awaited = waiting_[asked.key];
         awaited.vintage = {asked.series, asked.ended, asked.now};
+        awaited.is_kept = asked.is_kept;
         awaited.callers.push_back(std::move(caller));
         counts_.computed.Add();
         return true;
@@ -152,7 +153,9 @@ bool AnswerCache::Resolve(const std::string& key,
     const bool is_stopped = awaited.stop->stop_requested();
     awaited.stop.reset();
     if (is_stopped || AllHungUp(awaited.callers)) return false;
-    if (answer.ok()) KeepLocked({key, *answer, std::move(awaited.vintage), 0});
+    if (answer.ok() && awaited.is_kept) {
+      KeepLocked({key, *answer, std::move(awaited.vintage), 0});
+    }
     callers = std::move(awaited.callers);
     waiting_.erase(waiting);
   }

@@ -68,6 +68,7 @@ struct AnswerRequest {
   std::string series = {};
   std::int64_t ended = 0;  // trials by now
   SteadyTime now = {};
+  bool is_kept = true;  // false: for this caller alone
 };
 
 // A caller who watches takes an answer that is less than this far behind.
@@ -139,6 +140,7 @@ class AnswerCache {
     std::vector<WaitingCaller> callers;
     std::optional<std::stop_source> stop;  // while it is computed
     bool has_begun = false;
+    bool is_kept = true;
   };
 
   static bool IsFreshEnough(const Vintage& vintage, const AnswerRequest& asked);

@@ -49,13 +49,13 @@ v1::ListPairsReply ReportPageOf(const KeptAnswer& answer,
 }
 
 // In the order of the report's parameters.
-absl::Status AddTunability(const StudyHandle& study,
+absl::Status AddTunability(const CheckedStudy& study,
                            const ImportanceQuestion& question,
                            const History& history, const std::stop_token& stop,
                            v1::ImportanceReport& report) {
   importance::PlanOptions options{.evaluate = question.options};
   options.evaluate.stop = stop;
-  const Space& space = study.checked->space;
+  const Space& space = study.space;
   ASSIGN_OR_RETURN(
       const auto basis,
       importance::MakePlanBasis(space, question.objectives, history, options));
@@ -82,42 +82,47 @@ absl::StatusOr<Freshness> FreshnessOf(const v1::GetReportRequest& request) {
 
 }  // namespace
 
+absl::StatusOr<std::shared_ptr<KeptAnswer>> ReportVerbs::Evaluated(
+    const CheckedStudy& study, const ImportanceQuestion& question,
+    const History& history, const std::stop_token& stop) {
+  auto answer = std::make_shared<KeptAnswer>();
+  ASSIGN_OR_RETURN(answer->report,
+                   importance::Evaluate(study.space, question.objectives,
+                                        history, OptionsOf(question, stop)));
+  WarnOfStudy(study, answer->report->warnings);
+  if (auto fragile =
+          importance::WarnOfFragileLead(study.space, *answer->report)) {
+    answer->report->warnings.push_back(*std::move(fragile));
+  }
+  auto proto = std::make_unique<v1::ImportanceReport>(
+      ReportToProto(*answer->report, study.space));
+  *proto->mutable_options() = question.used;
+  if (question.used.tunability()) {
+    RETURN_IF_ERROR(AddTunability(study, question, history, stop, *proto));
+  }
+  if (!answer->report->main_draws.empty()) {
+    *proto->mutable_stability() =
+        VerdictToProto(importance::JudgeReport(study.space, *answer->report));
+  }
+  proto->set_verdict(importance::ReportVerdict(study.space, *answer->report));
+  answer->message = std::move(proto);
+  return answer;
+}
+
 absl::StatusOr<AnswerPtr> ReportVerbs::MakeReport(
     const StudyHandle& study, const ImportanceQuestion& question,
     const std::stop_token& stop) {
   const SteadyTime begin = desk_.clock().Steady();
   ASSIGN_OR_RETURN(const ImportanceDesk::Loaded loaded,
                    desk_.Load(study, question, stop));
-  auto answer = std::make_shared<KeptAnswer>();
-  ASSIGN_OR_RETURN(
-      answer->report,
-      importance::Evaluate(study.checked->space, question.objectives,
-                           loaded.history, OptionsOf(question, stop)));
-  WarnOfStudy(*study.checked, answer->report->warnings);
-  if (auto fragile = importance::WarnOfFragileLead(study.checked->space,
-                                                   *answer->report)) {
-    answer->report->warnings.push_back(*std::move(fragile));
-  }
-  auto proto = std::make_unique<v1::ImportanceReport>(
-      ReportToProto(*answer->report, study.checked->space));
-  proto->set_study(StudyNameOf(study.id));
-  proto->set_revision(loaded.revision);
-  *proto->mutable_options() = question.used;
-  if (question.used.tunability()) {
-    RETURN_IF_ERROR(
-        AddTunability(study, question, loaded.history, stop, *proto));
-  }
-  if (!answer->report->main_draws.empty()) {
-    *proto->mutable_stability() = VerdictToProto(
-        importance::JudgeReport(study.checked->space, *answer->report));
-  }
-  proto->set_verdict(
-      importance::ReportVerdict(study.checked->space, *answer->report));
-  *proto->mutable_compute_time() =
-      proto::TimestampToProto(desk_.clock().Wall());
-  proto->set_compute_seconds(
+  ASSIGN_OR_RETURN(const std::shared_ptr<KeptAnswer> answer,
+                   Evaluated(*study.checked, question, loaded.history, stop));
+  auto& proto = static_cast<v1::ImportanceReport&>(*answer->message);
+  proto.set_study(StudyNameOf(study.id));
+  proto.set_revision(loaded.revision);
+  *proto.mutable_compute_time() = proto::TimestampToProto(desk_.clock().Wall());
+  proto.set_compute_seconds(
       std::chrono::duration<double>(desk_.clock().Steady() - begin).count());
-  answer->message = std::move(proto);
   return answer;
 }
 
@@ -173,6 +178,47 @@ void ReportVerbs::GetReport(const StudyHandle& study,
       },
       [this, study, question = *question](const std::stop_token& stop) {
         return MakeReport(study, question, stop);
+      });
+}
+
+void ReportVerbs::Explain(std::shared_ptr<const ToldTrials> told,
+                          const v1::ExplainRequest& request,
+                          CancelFlag cancelled, Reply<v1::ExplainReply> reply) {
+  const auto question = MakeQuestion(request.options(), told->checked);
+  if (!question.ok()) return reply(question.status());
+  // The curves stand beside the report, whose own message holds no place for
+  // them.
+  const auto curves = std::make_shared<v1::GetMarginalsReply>();
+  desk_.Serve(
+      {.key = absl::StrCat("told ", told_.fetch_add(1)), .is_kept = false},
+      std::move(cancelled), std::move(reply),
+      [told, curves, asked = request.options()](const KeptAnswer& answer) {
+        v1::ExplainReply explained;
+        v1::ImportanceReport& report = *explained.mutable_report();
+        report = Narrowed<v1::ImportanceReport>(answer, false, asked);
+        report.set_total_pairs(PairsToProto(*answer.report, told->checked.space,
+                                            NamesIn(asked), 0, kMaxReportPairs,
+                                            *report.mutable_pairs()));
+        KeepNamed(NamesIn(asked), *curves);
+        explained.mutable_marginals()->Swap(curves->mutable_marginals());
+        return explained;
+      },
+      [told, curves, question = *question,
+       with_marginals = request.with_marginals()](
+          const std::stop_token& stop) -> absl::StatusOr<AnswerPtr> {
+        const CheckedStudy& study = told->checked;
+        ASSIGN_OR_RETURN(const History history,
+                         SelectHistory(question, study, told->trials));
+        if (with_marginals) {
+          ASSIGN_OR_RETURN(
+              const std::vector<importance::MarginalCurve> found,
+              importance::MarginalCurves(study.space, question.objectives,
+                                         history, OptionsOf(question, stop)));
+          *curves = CurvesToProto(found, study.space);
+        }
+        ASSIGN_OR_RETURN(std::shared_ptr<KeptAnswer> answer,
+                         Evaluated(study, question, history, stop));
+        return AnswerPtr(std::move(answer));
       });
 }
 

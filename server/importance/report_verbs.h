@@ -6,10 +6,21 @@
 #ifndef FROSTLINE_SERVER_IMPORTANCE_REPORT_VERBS_H_
 #define FROSTLINE_SERVER_IMPORTANCE_REPORT_VERBS_H_
 
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+
 #include "frostline/v1/importance_service.pb.h"
 #include "server/importance/desk.h"
 
 namespace frostline::server {
+
+// Trials that a caller told, with the study that they are of.
+struct ToldTrials {
+  CheckedStudy checked;
+  std::map<std::int64_t, KnownTrial> trials;  // those that have ended
+};
 
 // Reports, their pairs, and two studies compared.
 class ReportVerbs {
@@ -23,8 +34,16 @@ class ReportVerbs {
   void CompareStudies(const StudyHandle& first, const StudyHandle& second,
                       const v1::CompareStudiesRequest& request,
                       CancelFlag cancelled, Reply<v1::StudyComparison> reply);
+  // Nothing of the answer is kept.
+  void Explain(std::shared_ptr<const ToldTrials> told,
+               const v1::ExplainRequest& request, CancelFlag cancelled,
+               Reply<v1::ExplainReply> reply);
 
  private:
+  // Returns a report without the study's name, revision and times.
+  static absl::StatusOr<std::shared_ptr<KeptAnswer>> Evaluated(
+      const CheckedStudy& study, const ImportanceQuestion& question,
+      const History& history, const std::stop_token& stop);
   absl::StatusOr<AnswerPtr> MakeReport(const StudyHandle& study,
                                        const ImportanceQuestion& question,
                                        const std::stop_token& stop);
@@ -39,6 +58,7 @@ class ReportVerbs {
                                     const std::stop_token& stop);
 
   ImportanceDesk& desk_;
+  std::atomic<std::uint64_t> told_ = 0;  // tells told studies apart
 };
 
 // Curves of parameters, and how settled a ranking is.

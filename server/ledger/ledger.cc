@@ -514,6 +514,7 @@ absl::Status Ledger::ForgetWorker(Batch& batch, const std::string& id) {
       }));
   blame_.ForgetWorker(id);
   workers_.Forget(id);
+  loads_.Remove(id);
   if (hooks_.worker_gone) hooks_.worker_gone(id);
   return absl::OkStatus();
 }

@@ -22,6 +22,7 @@
 #include "server/ledger/blame.h"
 #include "server/ledger/journal.h"
 #include "server/ledger/ledger_tally.h"
+#include "server/ledger/load_history.h"
 #include "server/ledger/stored_rows.h"
 #include "server/ledger/study_book.h"
 #include "server/ledger/worker_book.h"
@@ -168,6 +169,8 @@ class Ledger {
   const RunningTrials& running() const FROSTLINE_ON_LOOP { return running_; }
   // Any thread may look. A run's entry is removed when the run ends.
   ProgressBoard& progress() { return progress_; }
+  // Likewise; a worker's entry is removed when it is forgotten.
+  LoadBoard& loads() { return loads_; }
 
   // --- workers ---
   WorkerBook& workers() FROSTLINE_ON_LOOP { return workers_; }
@@ -255,6 +258,7 @@ class Ledger {
   LedgerCounts counts_;
   LedgerTally tally_ ABSL_GUARDED_BY(kLoopThread){counts_};
   ProgressBoard progress_;
+  LoadBoard loads_;
   Lookups reply_lookups_;
   Lookups row_lookups_;
   ReplyBook replies_ ABSL_GUARDED_BY(kLoopThread);

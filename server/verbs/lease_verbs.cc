@@ -227,6 +227,9 @@ absl::StatusOr<v1::HeartbeatReply> LeaseVerbs::Heartbeat(
   worker->load = request.has_load() ? LoadOf(request.load(), worker->info,
                                              worker->row.last_seen)
                                     : nullptr;
+  if (request.has_load()) {
+    ledger_.loads().Post(worker->row.id, request.load(), clock_.Wall());
+  }
   reply.set_drain(worker->row.state == storage::WorkerState::kDraining);
   for (const v1::LeaseProgress& progress : request.leases()) {
     v1::Directive directive = Renew(change, progress.lease(), reply.drain());

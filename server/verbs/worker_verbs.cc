@@ -175,6 +175,13 @@ void WorkerVerbs::ListWorkers(CallContext caller,
       v1::Worker worker =
           DescribeWorker(one, clock_.Wall(), ledger_.default_lease().ttl);
       if (!filter.Matches(worker) || skip-- > 0) continue;
+      if (request.has_history()) {
+        auto history = ledger_.loads().Of(
+            one.entry.row.id, proto::DurationFromProto(request.history()),
+            clock_.Wall());
+        if (history.has_value())
+          *worker.mutable_history() = *std::move(history);
+      }
       bytes += worker.ByteSizeLong();
       const int count = page.workers_size();
       if (count == page_size || (bytes > kMostPageBytes && count > 0)) {

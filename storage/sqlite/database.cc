@@ -46,23 +46,6 @@ bool IsNoRoom(sqlite3* handle, int code, Target target) {
 
 }  // namespace
 
-absl::Status StoreFull(const std::string& cause) {
-  return MakeError(ErrorId::kStoreFull, cause,
-                   "make room on the disk; nothing of what was stored is lost");
-}
-
-absl::Status StoreCorrupt(const std::string& cause) {
-  return MakeError(ErrorId::kStoreCorrupt, cause,
-                   "keep a copy of the data folder and restore the latest "
-                   "backup");
-}
-
-absl::Status StoreIo(const std::string& cause) {
-  return MakeError(ErrorId::kStoreIo, cause,
-                   "look at the kernel's log, and start again on a healthy "
-                   "disk");
-}
-
 absl::Status SqliteError(sqlite3* handle, int code, const std::string& doing,
                          Target target) {
   const std::string cause =
@@ -99,18 +82,6 @@ absl::Status SqliteError(sqlite3* handle, int code, const std::string& doing,
     default:
       return StoreIo(cause);
   }
-}
-
-bool IsStoreFailure(const absl::Status& status) {
-  return IsFatal(status) || HasErrorId(status, ErrorId::kStoreFull) ||
-         HasErrorId(status, ErrorId::kStoreBusy);
-}
-
-bool IsFatal(const absl::Status& status) {
-  return HasErrorId(status, ErrorId::kStoreIo) ||
-         HasErrorId(status, ErrorId::kStoreCorrupt) ||
-         HasErrorId(status, ErrorId::kStoreUnwritable) ||
-         HasErrorId(status, ErrorId::kStoreRemoved);
 }
 
 Statement::~Statement() {

@@ -34,16 +34,6 @@ enum class Target { kLog, kDatabase };
 absl::Status SqliteError(sqlite3* handle, int code, const std::string& doing,
                          Target target = Target::kLog);
 
-absl::Status StoreFull(const std::string& cause);
-absl::Status StoreCorrupt(const std::string& cause);
-absl::Status StoreIo(const std::string& cause);
-
-// Says whether the store itself failed, not the request: the transaction is
-// lost.
-bool IsStoreFailure(const absl::Status& status);
-// Says whether nobody can know what is on disk.
-bool IsFatal(const absl::Status& status);
-
 // A prepared statement in use. When the use ends, it is reset in its Database's
 // cache. Not thread-safe.
 //

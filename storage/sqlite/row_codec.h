@@ -16,7 +16,6 @@
 #include <tuple>
 
 #include "absl/status/statusor.h"
-#include "base/plain/sums.h"
 #include "storage/row_columns.h"
 #include "storage/rows.h"
 #include "storage/sqlite/database.h"
@@ -28,8 +27,7 @@ namespace frostline::storage::sql {
 // each of them.
 
 // The templates below make statements. Columns are in the order of
-// row_codec.cc: the key, those that never change and their seal, those that may
-// change and their seal.
+// storage/row_codec.h.
 //
 //   kSelect<LogRow, " WHERE study = ?">
 //   "SELECT study, number, …, crc FROM logs WHERE study = ?"
@@ -335,110 +333,7 @@ std::string ListTrialsSql(const TrialQuery& query);
 
 namespace frostline::storage {
 
-// Writes rows to columns and reads them, in the order of the statements above.
-// Readers return STORE_CORRUPT, with table and key, when a seal is broken.
-
-// The CRC-32C of a row's columns. SQLite checks its log, but not what lies in
-// the database for months, so each of our rows has such a sum.
-class RowSum {
- public:
-  void AddBytes(const void* data, std::size_t size) {
-    sum_ = Crc32c(sum_, data, size);
-  }
-  // Adds eight bytes, little endian.
-  void AddInt(std::int64_t value);
-  // Adds the length first, so that "ab", "c" differs from "a", "bc".
-  void AddString(const std::string& value);
-
-  std::uint32_t value() const { return sum_; }
-
- private:
-  std::uint32_t sum_ = 0;
-};
-
-// SQLite's binder (row_columns.h): it binds columns to a statement, and seals
-// each group of columns with a checksum. The statement must outlive this
-// object.
-class ColumnWriter {
- public:
-  explicit ColumnWriter(Statement& statement) : statement_(statement) {}
-
-  void Int(std::int64_t value) {
-    sum_.AddInt(value);
-    statement_.Int(value);
-  }
-  void Text(const std::string& value) {
-    sum_.AddString(value);
-    statement_.Text(value);
-  }
-  void Blob(const std::string& value) {
-    sum_.AddString(value);
-    statement_.Blob(value);
-  }
-  // An empty value leaves the seal as it was before the column existed.
-  void LaterText(const std::string& value) {
-    if (!value.empty()) sum_.AddString(value);
-    statement_.Text(value);
-  }
-  void LaterBlob(const std::string& value) {
-    if (!value.empty()) sum_.AddString(value);
-    statement_.Blob(value);
-  }
-  // Adds a value to the seal that is bound elsewhere.
-  void Mix(std::int64_t value) { sum_.AddInt(value); }
-  // Binds the checksum of all since the last seal.
-  void Seal() {
-    statement_.Int(sum_.value());
-    sum_ = RowSum();
-  }
-
- private:
-  Statement& statement_;
-  RowSum sum_;
-};
-
-// SQLite's source (row_columns.h): it reads the current row of a statement, and
-// checks the seals. The statement must outlive this object.
-class ColumnReader {
- public:
-  explicit ColumnReader(const Statement& statement, int first = 0)
-      : statement_(statement), next_(first) {}
-
-  std::int64_t Int() {
-    const std::int64_t value = statement_.IntAt(next_++);
-    sum_.AddInt(value);
-    return value;
-  }
-  std::string Bytes() {
-    std::string value = statement_.BytesAt(next_++);
-    sum_.AddString(value);
-    return value;
-  }
-  std::string LaterBytes() {
-    std::string value = statement_.BytesAt(next_++);
-    if (!value.empty()) sum_.AddString(value);
-    return value;
-  }
-  void Mix(std::int64_t value) { sum_.AddInt(value); }
-  // Begins a new seal: what was read since the last one has none.
-  void Unsealed() { sum_ = RowSum(); }
-  void Seal() {
-    Require(statement_.IntAt(next_++) == sum_.value());
-    sum_ = RowSum();
-  }
-
-  void Require(bool condition) { intact_ = intact_ && condition; }
-  // Says whether every seal was right and every Require true.
-  bool intact() const { return intact_; }
-
- private:
-  const Statement& statement_;
-  RowSum sum_;
-  int next_;
-  bool intact_ = true;
-};
-
-// Binds all columns that an insertion gives.
+// Binds all columns that an insertion gives (storage/row_codec.h).
 template <typename Row>
 void BindRow(const Row& row, Statement& statement);
 // Binds the columns that may change.

@@ -7,6 +7,7 @@ import importlib
 import json
 import os
 import pathlib
+import resource
 import subprocess
 import sys
 import time
@@ -129,8 +130,58 @@ def frames():
         say(to_pandas_s_10000=time.monotonic() - began)
 
 
+def optuna_study(count, storage=None):
+    """Ended trials of a study of layers, with attributes and a curve of two steps."""
+    import optuna
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    rates = optuna.distributions.CategoricalDistribution([0.0, 1e-5, 1e-4])
+    domains = {f"lr_layer_{k}": rates for k in range(6)}
+    domains["dropout"] = optuna.distributions.FloatDistribution(0, 0.5)
+    made = optuna.create_study(storage=storage, study_name="old", direction="maximize")
+    made.add_trials([optuna.create_trial(
+        value=k % 97 / 97, distributions=domains, user_attrs={"host": "gpu03"},
+        intermediate_values={0: 0.1, 1: 0.2}, params={
+            **{f"lr_layer_{n}": rates.choices[(k * (n + 7) + k // 3) % 3] for n in range(6)},
+            "dropout": k % 50 / 100}) for k in range(count)])
+    return made
+
+
+def timed(body):
+    began = time.monotonic()
+    body()
+    return time.monotonic() - began
+
+
+def optunas():
+    """Imports, and what Optuna's own client of our facade takes beside a SQLite file."""
+    import optuna
+    from frostline import optuna_storage
+    with scratch() as folder, world.coordinator() as (address, _), \
+            frostline.connect(address) as client:
+        old = optuna_study(10_000)
+        say(optuna_import_s_10000=timed(lambda: client.import_optuna(old, id="memory")))
+        url = f"sqlite:///{folder / 'old.db'}"
+        optuna_study(10_000, url)
+
+        def load(storage, name):
+            return optuna.load_study(study_name=name, storage=storage).trials
+
+        say(optuna_import_sqlite_s_10000=timed(
+                lambda: client.import_optuna(folder / "old.db", id="file")),
+            optuna_sqlite_load_s_10000=timed(lambda: load(url, "old")),
+            optuna_facade_load_s_10000=timed(
+                lambda: load(optuna_storage.Storage(client), "file")))
+        if not QUICK:
+            old = optuna_study(100_000)
+            before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+            say(optuna_import_s_100000=timed(lambda: client.import_optuna(old, id="many")),
+                optuna_import_mib_100000=(resource.getrusage(
+                    resource.RUSAGE_SELF).ru_maxrss - before) / 1024)
+
+
 if __name__ == "__main__":
     imports(3 if QUICK else 10)
     install()
     agent(2 if QUICK else 10)
     frames()
+    optunas()

@@ -3,6 +3,7 @@
 `./dev setup` has fetched."""
 import contextlib
 import os
+import pathlib
 import shutil
 import socket
 import subprocess

@@ -21,6 +21,9 @@ let scale;
 let api;
 let axes;
 let fleet;
+let gpus;
+let trialPage;
+let planPage;
 
 before(async () => {
   folder = mkdtempSync(join(tmpdir(), 'frostline-page-'));
@@ -36,6 +39,9 @@ before(async () => {
   api = await load('api');
   axes = await load('axes');
   fleet = await load('charts/fleet', 'tsx');
+  gpus = await load('charts/gpus', 'tsx');
+  trialPage = await load('pages/trial', 'tsx');
+  planPage = await load('pages/plan', 'tsx');
 });
 
 after(() => rmSync(folder, {recursive: true, force: true}));
@@ -255,4 +261,49 @@ test('slots busy and known over time are counted from each change on', () => {
     assert.ok(Math.abs(sum - 90) < 0.01, `${bins}: ${sum}`);
   }
   assert.ok(Number.isNaN(fleet.shareOf(fleet.useOverTime([], [], from, to))));
+});
+
+test('how busy GPUs were is read by steps, alone and while trials ran', () => {
+  const [from, to] = [1e12, 1e12 + 240_000];
+  const busy = (...percents) => Buffer.from(percents).toString('base64');
+  const worker = (id, gpus) => ({name: `workers/${id}`, hardware: {gpus: [
+    {uuid: 'GPU-a', model: 'H200'}, {uuid: 'GPU-b', model: 'H200'}]},
+  history: {startTime: new Date(from - 60_000).toISOString(), step: '60s', gpus}});
+  const workers = [worker('two', [{uuid: 'GPU-b', busy: busy(90, 255, 10, 20, 0)},
+    {uuid: 'GPU-a', busy: busy(90, 50, 100, 100, 50)}]),
+  worker('one', [{uuid: 'GPU-new', busy: busy(90, 255, 255, 255, 255)}]),
+  {name: 'workers/bare'}];
+  const bars = [{worker: 'two', from: from + 70_000, to: from + 170_000}];
+  const rows = gpus.gpuRows(workers, bars, from, to);
+  // What was before the time that is shown counts as nothing.
+  const percent = (share) => Math.round(share * 1000) / 10;
+  assert.deepEqual(rows.map((one) => [one.worker, one.gpu, one.model,
+    percent(one.mean), percent(one.onTrials)]),
+  [['two', 0, 'H200', 75, 100], ['two', 1, 'H200', 10, 15]]);
+  assert.deepEqual(rows[1].busy, [NaN, NaN, 0.1, 0.2, 0]);
+  assert.equal(gpus.gpusSay(rows, from, to), '2 GPUs computed 42.5 % of the last ' +
+    '4m00s, and 57.5 % of the time in which their workers ran trials; two GPU 1 ' +
+    'only 15.0 %, so its trials wait for something else.');
+  assert.equal(gpus.gpusSay(gpus.gpuRows(workers, [], from, to), from, to),
+      '2 GPUs computed 42.5 % of the last 4m00s; no trial ran on them.');
+});
+
+test('an audit says what did not move, and what moved though it was frozen', () => {
+  const of = (module, rate, moved) => ({module, rate, moved});
+  assert.equal(trialPage.auditSays([of('layer.0', 0, 0), of('layer.1', 1e-3, 0.1)]),
+      'All of 1 trained module moved; of 1 frozen one no bit changed.');
+  assert.equal(trialPage.auditSays([of('layer.0', 0, 1e-9), of('layer.1', 1e-3, 0),
+    of('layer.2', 1e-3, 0), of('head', 1e-3, 0.1)]),
+  'layer.1-2 should have trained and did not move; layer.0 should have been frozen and moved.');
+  assert.equal(trialPage.auditSays([of('head', 1e-3, 0.1)]), 'All of 1 trained module moved.');
+});
+
+test('a plan is the space of a study file, with neighbours of one rate in one line', () => {
+  const of = (module, rate, freeze = false) => ({module, rate, freeze});
+  const text = planPage.asSpace('a', [of('embeddings', 0, true), of('layer.0', 1e-3, true),
+    of('layer.1', 0), of('layer.2', 2e-7), of('layer.3', 2e-7), of('layer.4', 1e-3),
+    of('head', 1e-3)]);
+  assert.deepEqual(text.trimEnd().split('\n').slice(2), ['space:', '  modules:',
+    '    embeddings: frozen', '    layer.0-1: frozen', '    layer.2-3: 2e-7',
+    '    layer.4: 0.001', '    head: 0.001']);
 });

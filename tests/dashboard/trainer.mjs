@@ -2,7 +2,7 @@
 //
 // A trainer for the tests of the page: quick, and with all that a trial can
 // bring: curves, outcomes of examples, rows that frozen layers shared. Where TEXTS
-// names a file of texts it fails with these instead.
+// names a file of texts it fails with these instead; DELAY is ms that a trial takes.
 import {readFileSync} from 'node:fs';
 import {createInterface} from 'node:readline';
 
@@ -37,13 +37,21 @@ for await (const line of createInterface({input: process.stdin})) {
     const at = (k * 7 + message.seed % 3) % EXAMPLES;
     bits[at >> 3] |= 1 << (at & 7);
   }
+  if (process.env.DELAY) {
+    await new Promise((done) => setTimeout(done, Number(process.env.DELAY)));
+  }
   const shares = message.prefix_depth > 0;
   say({type: 'finish', state: 'succeeded', metrics: {accuracy: score},
     usage: {train_seconds: 0.5 + trained, total_seconds: 1 + trained,
       trained_parameters: 1000 * trained, flops_spent: 1e9 * trained,
       flops_shared: shares ? 5e8 : 0, prefix_hits: shares ? 900 : 0,
       prefix_misses: shares ? 100 : 0, prefix_bytes: shares ? 4096 : 0,
-      device: 'cpu'},
+      device: 'cpu',
+      audit: Object.entries(message.rates).map(([module, rate], k) => ({module, rate,
+        weights: 1000 + k, moved: rate > 0 ? rate * (k + 1) / 3 : 0,
+        could_move: rate > 0 ? rate * 20 : 0, had_gradient: rate > 0,
+        weight_bytes: 4000 + 4 * k, gradient_bytes: rate > 0 ? 4000 + 4 * k : 0,
+        moment_bytes: rate > 0 ? 8000 + 8 * k : 0, activation_bytes: 1 << 20}))},
     examples: {data_fingerprint: 'page-test', encoding: 'PACKED_BITS',
       count: EXAMPLES, data: Buffer.from(bits).toString('base64')}});
 }

@@ -4,7 +4,8 @@
 // and a real worker: their figures against what the command line prints, the
 // selection, what is saved, and whether all can use them.
 import assert from 'node:assert/strict';
-import {mkdirSync, readdirSync, readFileSync, writeFileSync} from 'node:fs';
+import {mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync} from
+  'node:fs';
 import {dirname, join} from 'node:path';
 import {after, before, test} from 'node:test';
 import {fileURLToPath} from 'node:url';
@@ -91,6 +92,15 @@ before(async () => {
   // After so many failures it pauses.
   at.work({TEXTS: texts}, '--id', 'broken', '--label', 'trainer=broken',
           '--run-dir', join(at.folder, 'broken'), ...trainer);
+  // A node whose driver says how busy its two GPUs are.
+  mkdirSync(join(at.folder, 'driver'));
+  symlinkSync(process.env.STAND_IN_NVML_LIBRARY,
+      join(at.folder, 'driver', 'libnvidia-ml.so.1'));
+  writeFileSync(join(at.folder, 'gpus'),
+      'GPU-a 80 1000 4000 250000 60\nGPU-b 5 1000 4000 250000 60\n');
+  at.work({LD_LIBRARY_PATH: join(at.folder, 'driver'),
+    STAND_IN_NVML: join(at.folder, 'gpus')}, '--id', 'node', '--label', 'trainer=none',
+  '--run-dir', join(at.folder, 'node'), ...trainer);
   await imported('modules', ['embeddings', 'layer.*.attention', 'layer.*.ffn'],
       [ACCURACY], 120);
   await imported('heads', ['layer.*.head.*'], [ACCURACY], 120, {heads: 12});
@@ -149,6 +159,22 @@ test('the plan is there in the words of other tools, as the command prints it', 
     assert.equal(flat(await text('#plan pre')),
                  flat(at.run('plan', 'left', '--for', tool)));
   }
+});
+
+test('the plan is a study file that the command line takes', async () => {
+  await open('/studies/left/plan');
+  await page.select('#plan select', 'a study file');
+  await page.waitForSelector('#plan pre');
+  const {modules} = await at.get('ImportanceService/GetPlan', {study: 'studies/left'});
+  writeFileSync(join(at.folder, 'planned.yaml'), `id: planned
+model: {layers: 4}
+maximize: accuracy
+budget: 3
+${await text('#plan pre')}`);
+  const printed = at.run('study', 'create', 'planned.yaml', '--dry-run');
+  assert.deepEqual([...printed.matchAll(/^(\S+) +\(fixed\) +(\S+)$/gm)].map(
+      ([, module, rate]) => [module, rate === 'frozen' ? 0 : Number(rate)]),
+  modules.map((one) => [one.module, one.freeze ? 0 : one.rate ?? 0]));
 });
 
 test('a pair is the table that the command line prints', async () => {
@@ -236,6 +262,24 @@ test('the workers page has what every worker ran for every study', async () => {
   await page.select('#fleet select', 'week');
   await page.waitForFunction(() => location.hash.includes('over=week'));
   await page.waitForSelector('#fleet .known');
+});
+
+test('how busy GPUs were stands below what the workers did', async () => {
+  await at.until(async () => (await at.get('WorkerService/ListWorkers',
+      {history: '3600s'})).workers.some((one) => one.history), 'a heartbeat with GPUs');
+  await open('/workers');
+  await page.waitForSelector('#gpus svg');
+  assert.match(await text('#gpus .says'),
+      /^2 GPUs computed 42\.5 % of the last .*; no trial ran on them\.$/);
+  assert.deepEqual((await rowsOf('gpus')).map((row) => [row[0], row[1], row[3], row[5]]),
+      [['node', '0', '80.0 %', '80.0 %'], ['node', '1', '5.0 %', '5.0 %']]);
+  // Above one another, times stand where they stand in the chart of slots.
+  await page.$$eval('#gpus .tools button', (all) => all[0].click());
+  await page.waitForSelector('#gpus svg');
+  const ends = (id) => page.$$eval(`#${id} .tick`, (all) => all.filter((one) =>
+    /^\d\d:\d\d:\d\d/.test(one.textContent)).map((one) => [one.getAttribute('x'),
+    one.textContent]).slice(-5));
+  assert.deepEqual(await ends('gpus'), await ends('fleet'));
 });
 
 test('a smoothed curve is in the address, with what was measured behind it', async () => {
@@ -413,6 +457,22 @@ test('26 modules and 144 heads can be read', async () => {
   }
 });
 
+test('what training did to each module is said, as the command line says it', async () => {
+  const {trials} = await at.get('StudyService/ListTrials', {parent: 'studies/left',
+    view: 'TRIAL_VIEW_FULL'});
+  const one = trials.find(({rates}) => rates.some(({rate}) => rate === 0));
+  const number = one.number ?? 0;
+  await open(`/studies/left/trials/${number}`);
+  const printed = flat(at.run('trial', 'show', 'left', String(number)));
+  const rows = await page.$$eval('#audit tbody tr', (all) => all.map((row) =>
+    [...row.children].map((cell) => cell.innerText.trim()).join(' ')));
+  assert.equal(rows.length, 5);
+  for (const row of rows) assert.ok(printed.includes(flat(row)), row);
+  const frozen = one.rates.filter(({rate}) => rate === 0).length;
+  assert.equal(await text('#audit .says'), `All of ${5 - frozen} trained module${
+    frozen === 4 ? '' : 's'} moved; of ${frozen} frozen one${frozen === 1 ? '' : 's'} no bit changed.`);
+});
+
 test('a failed trial says why, what helps, and shows its attempts and log',
     async () => {
   const {trials} = await at.get('StudyService/ListTrials', {parent: 'studies/inert',
@@ -547,7 +607,7 @@ test('every chart is spoken of: a heading, a sentence, and what it shows',
     'best', 'pareto', 'rates']], ['/studies/example/analysis', ['stability',
     'pairs', 'marginals', 'parallel', 'patterns']], ['/studies/left/work',
     ['timeline', 'curves']], ['/compare/left/right', ['shares']],
-    ['/workers?over=week', ['fleet']]]) {
+    ['/workers?over=week', ['fleet', 'gpus']]]) {
     await open(path);
     const tree = await page.accessibility.snapshot({interestingOnly: false});
     const spoken = [];

@@ -69,13 +69,26 @@ TEST(CheckServed, PassesNotifications) {
 }
 
 TEST(MethodNotServed, SaysWhatWillServeIt) {
-  const auto& file = *v1::GetStudyRequest::descriptor()->file();
-  const absl::Status status =
-      MethodNotServed(*file.service(0)->FindMethodByName("Suggest"));
+  google::protobuf::FileDescriptorProto file;
+  file.set_name("oracle.proto");
+  file.add_dependency("frostline/v1/served.proto");
+  file.add_message_type()->set_name("Nothing");
+  auto& service = *file.add_service();
+  service.set_name("Oracle");
+  auto& method = *service.add_method();
+  method.set_name("Ask");
+  method.set_input_type("Nothing");
+  method.set_output_type("Nothing");
+  method.mutable_options()->SetExtension(v1::method_not_served, "wisdom");
+  google::protobuf::DescriptorPool pool(
+      google::protobuf::DescriptorPool::generated_pool());
+  const auto* const built = pool.BuildFile(file);
+  ASSERT_NE(built, nullptr);
+  const absl::Status status = MethodNotServed(*built->service(0)->method(0));
   EXPECT_THAT(status, FailsWith(ErrorId::kMethodNotBuilt));
   EXPECT_EQ(std::string(status.message()),
-            "StudyService.Suggest is not served by this coordinator; it "
-            "comes with stateless suggestions");
+            "Oracle.Ask is not served by this coordinator; it comes with "
+            "wisdom");
 }
 
 // --- the page that lists them ---

@@ -24,9 +24,10 @@ NEEDS = {"layers_test.py": ("torch", "transformers"), "hf_test.py": ("torch", "t
          "ranks_test.py": ("torch", "transformers", "peft", "safetensors"),
          "history_test.py": ("optuna", "rustuna", "sqlalchemy"), "pages_test.py": ("optuna",),
          "optuna_test.py": ("optuna", "pytest"),
-         "optuna_storage_test.py": ("optuna", "optuna_dashboard"),
+         "optuna_storage_test.py": ("optuna", "optuna_dashboard", "plotly"),
+         "databases_test.py": ("optuna", "sqlalchemy", "psycopg2", "pymysql"),
          "minilm_test.py": ("torch", "transformers", "pandas"),
-         "show_test.py": ("pandas",), "python_bench.py": ("pandas",),
+         "show_test.py": ("pandas",), "python_bench.py": ("pandas", "optuna"),
          "records_test.py": ("mlflow", "torch", "tensorboard", "pandas", "pyarrow"),
          "trl_test.py": ("torch", "trl", "datasets", "peft"), "mcp_test.py": ("mcp",),
          "wandb_test.py": ("wandb",),
@@ -37,7 +38,8 @@ NEEDS = {"layers_test.py": ("torch", "transformers"), "hf_test.py": ("torch", "t
 
 # What a test alone needs: scripts/requirements-NAME.txt.
 OWN_WHEELS = {"mcp_test.py": "mcp", "records_test.py": "mlflow", "trl_test.py": "trl",
-             "wandb_test.py": "wandb"}
+             "wandb_test.py": "wandb", "databases_test.py": "optuna",
+             "optuna_storage_test.py": "optuna"}
 
 
 def contract():

@@ -42,6 +42,34 @@ def layers(trial):
     return score
 
 
+OLD_STUDY = """
+    import warnings
+    warnings.simplefilter("ignore")
+    import optuna
+    from optuna.storages import JournalStorage
+    try:
+        from optuna.storages.journal import JournalFileBackend as Backend
+    except ImportError:
+        from optuna.storages import JournalFileStorage as Backend
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+
+    def objective(trial):
+        x, n = trial.suggest_float("x", 0, 2, step=0.5), trial.suggest_int("n", 2, 8, step=2)
+        trial.set_user_attr("wirt", "Überall")
+        trial.set_user_attr("limits", [x - 1])
+        if trial.number == 3:
+            raise ValueError
+        return x, n
+
+    for storage in ("sqlite:///old.db", JournalStorage(Backend("old.log"))):
+        optuna.create_study(
+            storage=storage, study_name="old", directions=["minimize", "maximize"],
+            sampler=optuna.samplers.NSGAIISampler(seed=1, constraints_func=lambda trial:
+                trial.user_attrs["limits"])).optimize(objective, 6, catch=(ValueError,))
+    print(optuna.__version__[0])
+    """
+
+
 def optimized(objective, trials, storage=None, **options):
     study = optuna.create_study(storage=storage, sampler=optuna.samplers.RandomSampler(seed=1),
                                 **{"direction": "maximize", **options})
@@ -112,6 +140,104 @@ class Import(unittest.TestCase):
             cut = here.import_optuna(path, id="cut")
             self.assertGreaterEqual(len(everything(cut)), 11)
 
+    def test_what_older_optunas_wrote_comes_whole(self):
+        olders = [one for one in os.environ.get("FROSTLINE_TEST_OPTUNAS", "").split(os.pathsep)
+                  if one]
+        for version, wheels in zip("34", olders):
+            with self.subTest(version), scratch() as folder, client() as here, \
+                    warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                wrote = run_python(OLD_STUDY, cwd=folder, env={
+                    **os.environ, "PYTHONPATH": os.pathsep.join(
+                        [wheels, os.environ["PYTHONPATH"]])})
+                self.assertEqual((0, version), (wrote.returncode, wrote.stdout.strip()),
+                                 wrote.stderr)
+                for source in ("old.db", "old.log"):
+                    ours = here.import_optuna(folder / source, id=source.replace(".", "-"))
+                    found = everything(ours)
+                    self.assertEqual(["SUCCEEDED"] * 3 + ["FAILED"] + ["SUCCEEDED"] * 2,
+                                     [one.state for one in found])
+                    told = [(one.values, one.parameters["x"], one.parameters["n"],
+                             one.metrics["constraint_0"]) for one in found if one.values]
+                    self.assertEqual([([x, float(n)], x, n, x - 1)
+                                      for _, x, n, _ in told], told)
+                    labels = dict(found[0]._message.labels)
+                    self.assertEqual("Überall", json.loads(labels["user_attrs"])["wirt"])
+
+    def test_a_journal_that_lost_its_middle_says_where(self):
+        with scratch() as folder, client() as here:
+            path = folder / "old.log"
+            optimized(layers, 12, JournalStorage(JournalFileBackend(str(path))),
+                      study_name="journal")
+            lines = path.read_bytes().splitlines(keepends=True)
+            path.write_bytes(b"".join(lines[:40]) + lines[40][:30] + b"".join(lines[60:]))
+            with self.assertRaises(errors.BadFile) as caught:
+                here.import_optuna(path)
+            self.assertIn("line 41 of", str(caught.exception))
+            self.assertIn("head -n 40 old.log", str(caught.exception))
+            self.assertEqual([], here.studies())
+            path.write_bytes(b"".join(lines[:40]))  # as the fix says
+            self.assertTrue(everything(here.import_optuna(path)))
+
+    def test_files_that_are_no_storage(self):
+        with scratch() as folder, client() as here:
+            for content in (b"", bytes(range(256)) * 40, b'{"a": 1}\n{"b": 2}\n', b"[1, 2]\n",
+                            b"SQLite format 3\0" + b"x" * 5000, "größe,学习率\n1,2\n".encode()):
+                (folder / "other").write_bytes(content)
+                with self.subTest(content[:20]), self.assertRaises(errors.BadFile):
+                    here.import_optuna(folder / "other")
+            self.assertEqual([], here.studies())
+
+    def test_more_than_one_request_has_room_for(self):
+        def wide(trial):
+            for k in range(12):
+                trial.suggest_float(f"a_parameter_with_a_long_name_{k}", 0, 1)
+            for step in range(30):
+                trial.report(step / 3, step)
+            return trial.number
+
+        with client() as here:  # 1,000 of these are over 1 MiB
+            old = optimized(wide, 1000)
+            found = everything(here.import_optuna(old, id="wide"))
+            self.assertEqual(list(range(1000)), [one.values[0] for one in found])
+
+    def test_attributes_that_are_too_long_are_said(self):
+        def long(trial):
+            trial.set_user_attr("log", "x" * (70_000 if trial.number == 2 else 7))
+            return trial.suggest_float("x", 0, 1)
+
+        with client() as here, warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            study = here.import_optuna(optimized(long, 4))
+            self.assertEqual(4, len(everything(study)))
+        self.assertIn("user attributes of 1 trials are longer", " ".join(
+            str(one.message) for one in said))
+
+    def test_every_script(self):
+        names = ["größe", "学习率", "معدل", "скорость", "🎯", "a b", "x\ny", "__proto__", "-"]
+
+        def objective(trial):
+            total = sum(trial.suggest_float(name, 0, 1) for name in names)
+            kind = trial.suggest_categorical("वर्ग", ["ß", "是", "👍🏽", "a'b\"c", "", None])
+            trial.set_user_attr("注", {"أ": [1, "é"]})
+            return total + (kind == "是")
+
+        with scratch() as folder, client() as here, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            old = optimized(objective, 12, f"sqlite:///{folder / 'old.db'}", study_name="研究 №1")
+            old.set_metric_names(["正解率"])
+            ours = here.import_optuna(folder / "old.db")
+            self.assertEqual(["正解率"], ours.objectives)
+            found = everything(ours)
+            for theirs, one in zip(old.trials, found, strict=True):
+                self.assertEqual(theirs.values, one.values)
+                self.assertEqual(sorted(str(v) if v is not None else "null"
+                                        for v in theirs.params.values()),
+                                 sorted(map(str, one.parameters.values())))
+            back = ours.to_optuna(None)
+            self.assertEqual({"أ": [1, "é"]}, back.trials[0].user_attrs["注"])
+            self.assertTrue(ours.importance().rows)
+
     def test_several_objectives_and_constraints(self):
         def two(trial):
             x = trial.suggest_float("x", 0, 1)
@@ -132,6 +258,21 @@ class Import(unittest.TestCase):
             self.assertEqual(["value_0", "value_1"],
                              [one["metric"] for one in spec["objectives"]])
             self.assertEqual("constraint_0", spec["constraints"][0]["metric"])
+
+    def test_values_that_are_no_numbers(self):
+        def objective(trial):
+            x = trial.suggest_float("x", 0, 1)
+            trial.report(math.nan, 0)
+            trial.report(math.inf, 1)
+            if trial.number == 1:
+                raise optuna.TrialPruned()
+            return [x, None, math.inf, -math.inf, x][trial.number]
+
+        with client() as here:
+            found = everything(here.import_optuna(optimized(objective, 5), id="odd"))
+            self.assertEqual(["SUCCEEDED", "PRUNED", "INFEASIBLE", "INFEASIBLE", "SUCCEEDED"],
+                             [one.state for one in found])
+            self.assertEqual("inf", dict(found[2]._message.labels)["optuna_values"])
 
     def test_conditions_ranges_that_grew_and_names_of_any_script(self):
         def objective(trial):

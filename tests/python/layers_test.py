@@ -280,6 +280,64 @@ class Adapters(unittest.TestCase):
                  for name, p in adapted.named_parameters() if "lora_A" in name}
         self.assertEqual({"1": 2, "2": 8}, ranks)
 
+    def mixed(self, model, **ranks):
+        """Adapters in some modules, others that train whole, and frozen ones."""
+        import peft
+        ranks = {name.replace("_", "."): rank for name, rank in ranks.items()}
+        rates = {m: 0.0 for m in ALL if m != "pooler" or hasattr(model, "bert")}
+        rates.update({m: 2e-2 for m, rank in ranks.items() if rank})
+        trial = Trial({"rates": {**rates, "layer.2": 1e-2, "head": 1e-2}, "ranks": ranks,
+                       "training": {"lora": {"alpha_per_rank": 2}}})
+        return trial, peft.get_peft_model(model, trial.lora_config(model))
+
+    def test_adapted_trained_and_frozen_modules_stand_in_one_model(self):
+        for model in (bert(), llama()):
+            with self.subTest(type(model).__name__):
+                trial, adapted = self.mixed(model, layer_0=2, layer_1=8)
+                optimizer = torch.optim.AdamW(trial.apply(adapted))
+                shapes = {(name.split("layer")[1].split(".")[1], p.shape[0])
+                          for name, p in adapted.named_parameters() if "lora_A" in name}
+                self.assertEqual({("0", 2), ("1", 8)}, shapes)
+                scales = {part.scaling["default"] for part in adapted.modules()
+                          if hasattr(part, "lora_A")}
+                self.assertEqual({2.0}, scales)
+                rates = {group["name"]: group["lr"] for group in optimizer.param_groups}
+                self.assertEqual({"layer.0": 2e-2, "layer.1": 2e-2, "layer.2": 1e-2,
+                                  "head": 1e-2}, rates)
+                for name, p in adapted.named_parameters():
+                    whole = ".2." in name or "classifier" in name or "score" in name
+                    self.assertEqual("lora_" in name or whole or name.endswith(
+                        "model.norm.weight"), p.requires_grad, name)
+                train(adapted, optimizer, 4)
+                self.assertEqual([], trial.audit(adapted, optimizer).wrong)
+                with torch.no_grad():
+                    next(p for n, p in adapted.named_parameters()
+                         if ".1." in n and "base_layer" in n).add_(1.0)
+                self.assertIn("weights of layer.1 that do not train moved",
+                              trial.audit(adapted, optimizer, must_pass=False).wrong[0])
+
+    def test_a_half_of_a_layer_has_a_rank_of_its_own(self):
+        import peft
+        trial = Trial({"rates": {**{m: 0.0 for m in ALL if m != "layer.1"},
+                                 "layer.1.attention": 1e-2, "layer.1.ffn": 1e-2},
+                       "ranks": {"layer.1.attention": 2, "layer.1.ffn": 4},
+                       "training": {"lora": {"modules": ["query", "ffn_in"], "alpha": 8}}})
+        model = bert()
+        adapted = peft.get_peft_model(model, trial.lora_config(model))
+        shapes = {name.split(".lora_A")[0].split("layer.1.")[1]: p.shape[0]
+                  for name, p in adapted.named_parameters() if "lora_A" in name}
+        self.assertEqual({"attention.self.query": 2, "intermediate.dense": 4}, shapes)
+
+    def test_ranks_without_adapters_are_said(self):
+        trial = Trial({"rates": {m: 1e-3 for m in ALL}, "ranks": {"layer.1": 4}})
+        with self.assertRaisesRegex(errors.LayerError, "layer.1 has an adapter of rank 4"):
+            trial.apply(bert())
+        with self.assertRaisesRegex(errors.LayerError, "none of its linear maps is called"):
+            trial.lora_config(bert(), target_modules=["q_proj"])
+        none = Trial({"rates": {m: 1e-3 for m in ALL}, "ranks": {"layer.1": 0}})
+        with self.assertRaisesRegex(errors.LayerError, "every rank of this trial is 0"):
+            none.lora_config(bert())
+
     def test_a_space_without_ranks_is_said(self):
         with self.assertRaisesRegex(errors.LayerError, "no layer has a rank"):
             trial_of(head=1).lora_config(bert())

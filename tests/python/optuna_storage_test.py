@@ -14,6 +14,7 @@ import warnings
 import optuna
 import optuna_dashboard
 import world
+from optuna.terminator import BestValueStagnationEvaluator
 from world import study
 
 from frostline import optuna_storage
@@ -66,6 +67,38 @@ class Served(unittest.TestCase):
             self.assertEqual(["score"], theirs.metric_names)
             toy.tell(running, score=2.0)
             self.assertTrue(world.within(10, lambda: theirs.best_value == 2.0))
+
+    def test_every_plot_of_optunas_is_drawn_of_a_running_study(self):
+        draw = optuna.visualization
+        pairs = {"plot_pareto_front", "plot_hypervolume_history"}
+        steady = BestValueStagnationEvaluator()
+        with study(budget=20, space=SPACE) as (client, toy), served(client) as proxy:
+            train(toy, 12)
+            toy.ask()
+            theirs = optuna.load_study(study_name="toy", storage=proxy)
+            for name in draw.__all__:
+                if not name.startswith("plot_") or name in pairs:
+                    continue
+                with self.subTest(name):
+                    options = {"improvement_evaluator": steady} if "terminator" in name else {}
+                    figure = getattr(draw, name)(theirs, **options)
+                    self.assertTrue(json.loads(figure.to_json())["data"])
+            before = draw.plot_optimization_history(theirs).data[0].y
+            train(toy, 1)
+
+            def grown():
+                return len(draw.plot_optimization_history(theirs).data[0].y) == len(before) + 1
+
+            self.assertTrue(world.within(20, grown))
+        with study(budget=9, minimize="loss", maximize="score") as (client, toy), \
+                served(client) as proxy:
+            for _ in range(5):
+                trial = toy.ask()
+                toy.tell(trial, score=trial["x"], loss=trial["x"] ** 2)
+            theirs = optuna.load_study(study_name="toy", storage=proxy)
+            front = draw.plot_pareto_front(theirs)
+            self.assertEqual(5, sum(len(one.x) for one in front.data))
+            self.assertTrue(draw.plot_hypervolume_history(theirs, [2.0, -1.0]).data)
 
     def test_nothing_is_written(self):
         with study(budget=2) as (client, toy), served(client) as proxy:
@@ -120,6 +153,28 @@ class Served(unittest.TestCase):
             errors = io.StringIO()
             code, _ = asked(app, f"{place}/note", {"body": "x", "version": 1}, errors)
             self.assertEqual("500 Internal Server Error", code)
+
+
+class Exported(unittest.TestCase):
+    def test_the_dashboard_opens_a_journal_of_ours(self):
+        from optuna.storages.journal import JournalFileBackend
+        with study(budget=6, space=SPACE, constraints={"beside": 8}) as (_, toy), \
+                world.scratch() as folder:
+            train(toy, 5)
+            toy.tell(toy.ask(), state="infeasible", cause="the loss became NaN")
+            toy.to_optuna(folder / "toy.log")
+            app = optuna_dashboard.wsgi(optuna.storages.JournalStorage(
+                JournalFileBackend(str(folder / "toy.log"))))
+            one, = asked(app, "/api/studies")[1]["study_summaries"]
+            code, told = asked(app, f"/api/studies/{one['study_id']}")
+        self.assertEqual(("200 OK", "toy", ["score"]), (
+            code, one["study_name"], told["objective_names"]))
+        self.assertEqual(["Complete"] * 5 + ["Fail"], [one["state"] for one in told["trials"]])
+        first = told["trials"][0]
+        self.assertEqual([-1.0], first["constraints"])
+        self.assertEqual({"x", "n", "kind"}, {one["name"] for one in first["params"]})
+        self.assertEqual(1, len(first["intermediate_values"]))
+        self.assertIn("frostline_number", [one["key"] for one in first["user_attrs"]])
 
 
 def asked(app, path, body=None, errors=sys.stderr):

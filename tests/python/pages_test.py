@@ -96,7 +96,7 @@ class Pages(unittest.TestCase):
     def test_ids_of_errors_are_on_the_page(self):
         page = "".join((ROOT / "docs/how-to" / name).read_text(encoding="utf-8")
                        for name in ("your-trainer.md", "coming-from.md", "agents.md",
-                                    "hydra.md"))
+                                    "hydra.md", "kubeflow.md"))
         package = "".join(path.read_text(encoding="utf-8")
                           for path in (ROOT / "python/frostline").glob("*.py"))
         for number in {int(n) for n in re.findall(r'"PY-(\d+)"', package)} - {1000}:

@@ -5,6 +5,7 @@ trainer; its importance, frontier and plan; and what peft makes of what was expo
 the plan's words."""
 import json
 import os
+import shutil
 import subprocess
 import unittest
 
@@ -35,18 +36,33 @@ def model():
     return transformers.BertForSequenceClassification.from_pretrained("tiny", num_labels=2)
 
 
+WORDS = ["lovely", "joy", "great", "dull", "mess", "bad", "the", "film", "was"]
+
+
+def make_bert():
+    transformers.set_seed(1)
+    transformers.BertForSequenceClassification(
+        transformers.BertConfig(**SMALL)).save_pretrained("tiny")
+    with open("tiny/vocab.txt", "w", encoding="utf-8") as file:
+        file.write("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS]) + "\n")
+
+
+def make_llama():
+    """Two heads share the keys of one; its tokens are pieces of words."""
+    transformers.set_seed(1)
+    transformers.LlamaForSequenceClassification(transformers.LlamaConfig(
+        **{**SMALL, "vocab_size": 800}, num_key_value_heads=1, pad_token_id=1,
+        max_position_embeddings=64)).save_pretrained("tiny")
+    shutil.copy(ROOT / "tests/parity/data/tokenizers/bpe/tokenizer.json", "tiny")
+
+
 class World:
     """A tiny model, forty rows, and a worker that has them."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, make=make_bert):
         os.chdir(folder)
-        words = ["lovely", "joy", "great", "dull", "mess", "bad", "the", "film", "was"]
-        pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words]
-        transformers.set_seed(1)
-        transformers.BertForSequenceClassification(
-            transformers.BertConfig(**SMALL)).save_pretrained("tiny")
-        with open("tiny/vocab.txt", "w", encoding="utf-8") as file:
-            file.write("\n".join(pieces) + "\n")
+        words = WORDS
+        make()
         with open("rows.csv", "w", encoding="utf-8") as file:
             file.write("nr,review,label\n")
             for i in range(80):
@@ -235,6 +251,51 @@ class Ranks(unittest.TestCase):
         with self.assertRaises(errors.InvalidArgument) as caught:
             self.create("bad", training=both, budget=4)
         self.assertIn("training.lora.rank", str(caught.exception))
+
+
+class Llama(unittest.TestCase):
+    """What a decoder exports, as peft reads it."""
+
+    def test_peft_loads_each_export_as_the_merged_model(self):
+        space = {"modules": {"layer.0": {"rank": [0, 2], "fixed": 5e-3},
+                             "layer.1.attention": {"rank": [0, 4], "fixed": 5e-3},
+                             "layer.1.ffn": {"rank": [0, 8], "fixed": 5e-3},
+                             "layer.3": [0, 1e-3]}, "default": {"head_only": 5e-3}}
+        training = {**TRAINING, "precision": "fp32",
+                    "lora": {"alpha": 6, "modules": ["query", "ffn_gate", "ffn_out"]}}
+        points = [(2, 4, 8, 0), (2, 0, 8, 1e-3), (0, 4, 0, 0)]
+        names = ("rank.layer.0", "rank.layer.1.attention", "rank.layer.1.ffn", "layer.3")
+        with scratch() as folder:
+            self.addCleanup(os.chdir, ROOT)
+            world = World(folder, make_llama)
+            with coordinator() as (address, _), frostline.connect(address) as client:
+                study = client.create_study(
+                    "llama", minimize="loss", space=space, training=training, data=DATA,
+                    model={"id": "tiny", "layers": 4, "no_pooler": True}, seed=3, budget=3)
+                for point in points:
+                    study.enqueue({"values": dict(zip(names, point))})
+                world.work(client, "llama", "--keep", "all")
+                for number, trial in enumerate(study.results(rates=True)):
+                    with self.subTest(points[number]):
+                        self.assertEqual("SUCCEEDED", trial.state, trial.cause)
+                        self.compare(points[number], f"runs/trials/llama/{number}/1/model")
+
+    def compare(self, point, folder):
+        kind = transformers.LlamaForSequenceClassification
+        loaded = peft.PeftModel.from_pretrained(
+            kind.from_pretrained("tiny", num_labels=2), folder + "/adapter").eval()
+        found = {name.split(".layers.")[1].split(".lora_A")[0]: weight.shape[0]
+                 for name, weight in loaded.named_parameters() if ".lora_A." in name}
+        first, attention, ffn, _ = point
+        wanted = {"0.self_attn.q_proj": first, "0.mlp.gate_proj": first,
+                  "0.mlp.down_proj": first, "1.self_attn.q_proj": attention,
+                  "1.mlp.gate_proj": ffn, "1.mlp.down_proj": ffn}
+        self.assertEqual({name: rank for name, rank in wanted.items() if rank}, found)
+        batch = {"input_ids": torch.tensor([[0, 55, 90, 120, 2], [0, 61, 90, 333, 2]])}
+        with torch.no_grad():
+            ours = kind.from_pretrained(folder).eval()(**batch).logits
+            theirs = loaded(**batch).logits
+        torch.testing.assert_close(theirs, ours, atol=1e-5, rtol=1e-4)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 import json
 import os
 import sys
+import time
 import unittest
 
 from wandb.proto import wandb_internal_pb2
@@ -19,9 +20,19 @@ LAYERS = {"space": {"modules": {"layer.*": [0, 1e-3], "head": 1e-3}},
 
 
 def read(folder, id):
-    """What a run has: its configuration, its history, its summary, how it ended."""
+    """What a run has, once its end is in the file: W&B's own service writes it, and on
+    a busy machine a moment after the run has been finished."""
     path, = folder.glob(f"wandb/offline-run-*-{id}/*.wandb")
+    until = time.monotonic() + 60
+    while (found := scan(path))[-1] is None and time.monotonic() < until:
+        time.sleep(0.1)
+    return found
+
+
+def scan(path):
+    """A run's group, configuration, history and summary, and how it ended."""
     store, config, history, summary = DataStore(), {}, [], {}
+    group = code = None
     store.open_for_scan(str(path))
     while (piece := store.scan_data()) is not None:
         record = wandb_internal_pb2.Record.FromString(bytes(piece))

@@ -16,7 +16,8 @@ from recipe_files import FACTS, ROOT, Wrong
 
 RECIPES = ROOT / "recipes"
 SAMPLES = RECIPES / "samples"
-NAMES = ("alf", "elsa", "elsa-heads", "multitask", "pos-partial", "pos-short")
+NAMES = ("alf", "elsa", "elsa-heads", "multitask", "pos-partial", "pos-short",
+         "rivals")
 SCALES = ("sample", "tiny", "small", "full")
 TOP = {"recipe", "format", "title", "question", "source", "found", "adds",
        "models", "data", "scales", "stages", "published", "highest_layer_rate", "answer"}

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "storage/factory.h"
+#include "storage/row_codec.h"
 #include "storage/row_columns.h"
 #include "storage/sqlite/backup.h"
 #include "storage/sqlite/data_folder.h"

@@ -2,7 +2,10 @@
 #include "study/objective.h"
 
 #include <limits>
+#include <string>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "study/history.h"
 #include "tests/support/status_matchers.h"
@@ -222,6 +225,77 @@ TEST(Trial, FiveStatesAreTerminal) {
         TrialState::kFailed, TrialState::kCancelled}) {
     EXPECT_TRUE(IsTerminal(state)) << NameOf(state);
   }
+}
+
+// Returns which values are off the scale, as "better" and "worse" by place.
+std::string OffScaleIn(const Objective& objective, std::vector<double> values) {
+  for (double& value : values) value = AsLoss(objective, value);
+  std::string told;
+  const std::vector<ValueScale> scales = FindOffScale(objective, values);
+  for (std::size_t i = 0; i < scales.size(); ++i) {
+    if (scales[i] == ValueScale::kOn) continue;
+    absl::StrAppend(
+        &told, scales[i] == ValueScale::kOffBetter ? "better " : "worse ", i, ";");
+  }
+  return told;
+}
+
+// Twenty values from 0.6 up, and others behind them.
+std::vector<double> Twenty(const std::vector<double>& others) {
+  std::vector<double> values;
+  for (int i = 0; i < 20; ++i) values.push_back(0.6 + 0.01 * i);
+  values.insert(values.end(), others.begin(), others.end());
+  return values;
+}
+
+const Objective kLossObjective = {"loss", Direction::kMinimize};
+const Objective kAccuracy = {"accuracy", Direction::kMaximize};
+
+TEST(OffScale, AFewValuesThatTheMetricCannotHaveAreMistakes) {
+  EXPECT_EQ(OffScaleIn(kAccuracy, Twenty({})), "");
+  EXPECT_EQ(OffScaleIn(kAccuracy, Twenty({1.3})), "better 20;");
+  EXPECT_EQ(OffScaleIn(kAccuracy, Twenty({-0.2})), "worse 20;");
+  EXPECT_EQ(OffScaleIn(kLossObjective, Twenty({-7.0})), "better 20;");
+}
+
+// A loss that is a density's falls below 0, whatever its name suggests.
+TEST(OffScale, ALittleBetterThanPresumedIsNoMistakeUnlessTheRangeIsStated) {
+  std::vector<double> values;
+  for (int i = 0; i < 20; ++i) values.push_back(0.05 * i);
+  values.push_back(-0.1);
+  EXPECT_EQ(OffScaleIn(kLossObjective, values), "");
+  Objective stated = kLossObjective;
+  stated.range = MetricRange{.lo = 0.0};
+  EXPECT_EQ(OffScaleIn(stated, values), "better 20;");
+}
+
+// A study in percent is no study of mistakes.
+TEST(OffScale, ManyOutsideSayThatTheRangeIsNotTheMetrics) {
+  EXPECT_EQ(OffScaleIn(kAccuracy, Twenty({60.0, 70.0, 80.0})), "");
+}
+
+TEST(OffScale, WhatIsFarBeyondAllOthersHasDiverged) {
+  EXPECT_EQ(OffScaleIn(kLossObjective, Twenty({1e6, 2e6})),
+            "worse 20;worse 21;");
+  // From .6 to .79: up to .79 + 10 times .79 it is a bad run.
+  EXPECT_EQ(OffScaleIn(kLossObjective, Twenty({8.6})), "");
+  EXPECT_EQ(OffScaleIn(kLossObjective, Twenty({8.8})), "worse 20;");
+}
+
+// One layer decides; hardly anything else matters, and there is no noise.
+TEST(OffScale, TheEffectOfALayerIsNotOffTheScale) {
+  std::vector<double> accuracies, losses;
+  for (int i = 0; i < 40; ++i) {
+    const bool is_bad = i % 12 == 0;
+    accuracies.push_back((is_bad ? 0.61 : 0.91) + 1e-4 * (i % 3));
+    losses.push_back((is_bad ? 1.2 : 0.2) + 1e-4 * (i % 3));
+  }
+  EXPECT_EQ(OffScaleIn(kAccuracy, accuracies), "");
+  EXPECT_EQ(OffScaleIn(kLossObjective, losses), "");
+}
+
+TEST(OffScale, EqualValuesHaveNoScale) {
+  EXPECT_EQ(OffScaleIn(kLossObjective, {1, 1, 1, 1, 1, 1, 1, 1, 1, 900}), "");
 }
 
 }  // namespace

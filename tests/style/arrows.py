@@ -74,7 +74,8 @@ FLOORS = {
     "storage": {
         "": (),
         "sqlite": ("",),
-        "factory": ("sqlite", ""),
+        "postgres": ("",),
+        "factory": ("postgres", "sqlite", ""),
     },
     "server": {
         "metrics": (),
@@ -159,6 +160,8 @@ FENCES = {
                 ("tls",)),
     "SQLite": (r"^sqlite3", r"\bsqlite3_\w+", r"\bSQLite::",
                ("storage/sqlite",)),
+    "libpq": (r"^(postgresql/)?libpq", r"\bPQ[a-z]\w+\(", r"\bPostgreSQL::",
+              ("storage/postgres",)),
     "cpp-httplib": (r"^httplib\.h$", r"\bhttplib::", r"\bPkgConfig::httplib",
                     ("server/http",)),
     "prometheus-cpp": (r"^prometheus/", r"\bprometheus::",

@@ -2,8 +2,10 @@
 """Rules about single files: dead ones, leftovers, licence lines, and things
 that must not be in the tree at all. Words that are looked for are written in
 pieces, so that this file does not find itself."""
+import builtins
 import posixpath
 import re
+import symtable
 
 from arrows import ROOMS
 from tree import CODE
@@ -67,7 +69,10 @@ def check_dead_files(files):
                 for _, path, _ in f.includes()}
     callers = "\n".join(f.text for f in files if f.is_text)
     for file in files:
-        if file.suffix in (".cc", ".proto") and not named.fullmatch(file.path):
+        # A script may compile a folder of messages for a client.
+        is_called = file.suffix == ".proto" and file.folder + "/" in callers
+        if file.suffix in (".cc", ".proto") and not is_called and \
+                not named.fullmatch(file.path):
             yield f"{file.path}: no CMakeLists.txt names it"
         if file.suffix == ".h" and file.path not in included:
             yield f"{file.path}: nobody includes it"
@@ -146,3 +151,28 @@ def check_data(files):
             yield f"{file.path}: weights or data do not belong in the tree"
         elif file.size > limit:
             yield f"{file.path}: {file.size // 1024} KiB, the limit is {limit // 1024}"
+
+
+def scopes(table):
+    """A scope of Python and all within it."""
+    yield table
+    for child in table.get_children():
+        yield from scopes(child)
+
+
+def check_python_names(files):
+    """Python says no name that it has not imported, made or been given."""
+    for file in files:
+        if file.suffix != ".py" or re.search(r"^from \S+ import \*", file.text, re.MULTILINE):
+            continue
+        module = symtable.symtable(file.text, file.path, "exec")
+        said, made = set(), set(dir(builtins)) | {"__file__", "__name__"}
+        for scope in scopes(module):
+            for symbol in scope.get_symbols():
+                is_global = scope is module or symbol.is_global()
+                if is_global and symbol.is_referenced():
+                    said.add(symbol.get_name())
+                if is_global and (symbol.is_assigned() or symbol.is_imported()):
+                    made.add(symbol.get_name())
+        for name in sorted(said - made):
+            yield f"{file.path}: {name} is nowhere made or imported"

@@ -26,6 +26,7 @@ RULES = (
     hygiene.check_readmes,
     hygiene.check_places,
     hygiene.check_data,
+    hygiene.check_python_names,
     shape.check_readme_names,
 )
 

@@ -52,6 +52,13 @@ class Rules(unittest.TestCase):
         for rule in style.RULES:
             self.assertEqual(self.findings(rule, {}), [], rule.__name__)
 
+    def test_a_name_that_python_was_never_given_is_found(self):
+        self.assert_finds(
+            hygiene.check_python_names,
+            {"scripts/a.py": HASH_SPDX + "import os\n\n\ndef f(x):\n"
+                "    return [pathlib.Path(y) for y in os.listdir(x)]\n"},
+            "scripts/a.py", "pathlib")
+
     def test_an_include_against_the_arrow_is_found(self):
         self.assert_finds(
             arrows.check_arrows,

@@ -301,7 +301,7 @@ TEST_P(Gram, IsItsDefinitionToTheLastBit) {
       EXPECT_EQ(BitsOf(parts.more(row, column)), BitsOf(0.0));
     }
   }
-  // What SpreadRows takes for the variance of one point.
+  // What MostTelling takes for the variance of one point.
   for (const Cells& point : a) {
     const double own = PartsOf(kernels, terms, scales, {point}, {point})
                            .Sum(std::exp(scales[kTriples]))(0, 0);
@@ -309,7 +309,65 @@ TEST_P(Gram, IsItsDefinitionToTheLastBit) {
   }
 }
 
+TEST_P(Gram, ItsSumsAreThoseOfItsPartsToTheLastBit) {
+  Rng rng(static_cast<std::uint64_t>(GetParam()));
+  const std::size_t count = 2 + rng.Below(5);
+  const Rows rows =
+      UniformRows(count, 4, 2, 0.1, 1, [](const Cells&) { return 0.0; });
+  Terms terms{rows.axes.size(), {}};
+  if (GetParam() % 2 == 0) terms.pairs = {{0, 1}, {0, count - 1}};
+  VectorXd scales = UsualScales(count, terms.pairs.size()).mean;
+  for (double& scale : scales) scale += 0.5 * rng.Normal();
+  const AxisKernels kernels(rows.axes, std::exp(scales[kLength]),
+                            std::exp(scales[kGap]));
+  const auto a = RandomCells(rows.axes, 1 + rng.Below(9), rng);
+  const auto b = RandomCells(rows.axes, 1 + rng.Below(9), rng);
+  const MatrixXd whole =
+      PartsOf(kernels, terms, scales, a, b).Sum(std::exp(scales[kTriples]));
+  TermSums sums(kernels, terms, scales, a);
+  VectorXd column(static_cast<Index>(a.size()));
+  for (std::size_t j = 0; j < b.size(); ++j) {
+    sums.With(b[j], column);
+    for (Index i = 0; i < column.size(); ++i) {
+      EXPECT_EQ(BitsOf(column[i]), BitsOf(whole(i, static_cast<Index>(j))));
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Seeds, Gram, ::testing::Range(0, 40));
+
+TEST(MostTelling, FewerAreTheFirstOfMore) {
+  const Rows rows = UniformRows(5, 4, 300, 0.1, 3, StepAndPair);
+  const std::vector<std::size_t> more = MostTelling(rows, 90);
+  ASSERT_EQ(more.size(), 90u);
+  for (const std::size_t count : {std::size_t{1}, std::size_t{40}}) {
+    EXPECT_EQ(
+        MostTelling(rows, count),
+        std::vector<std::size_t>(
+            more.begin(), more.begin() + static_cast<std::ptrdiff_t>(count)));
+  }
+  const std::vector<std::size_t> rising = FirstRising(more, 40);
+  EXPECT_EQ(rising.size(), 40u);
+  EXPECT_TRUE(std::is_sorted(rising.begin(), rising.end()));
+  EXPECT_EQ(FirstRising(more, 500).size(), 90u);
+  EXPECT_EQ(MostTelling(rows, 300).size(), 300u);
+}
+
+// Whoever divides the work among threads does it in another order each time.
+TEST(Surrogate, TheOrderOfWorkChangesNoBit) {
+  const ForEach backwards = [](std::size_t count, const auto& body) {
+    for (std::size_t k = count; k-- > 0;) body(k);
+  };
+  const Rows rows = UniformRows(4, 4, 250, 0.1, 1, StepAndPair);
+  const Surrogate forth(rows, {.seed = 3});
+  const Surrogate back(rows, {.seed = 3, .for_each = backwards});
+  EXPECT_EQ(forth.noise_variance(), back.noise_variance());
+  const EffectDraws draws = forth.DrawEffects(30, 1, true);
+  const EffectDraws others = back.DrawEffects(30, 1, true, {}, backwards);
+  EXPECT_EQ(draws.main, others.main);
+  EXPECT_EQ(draws.joint, others.joint);
+  EXPECT_EQ(draws.higher, others.higher);
+}
 
 }  // namespace
 }  // namespace frostline::surrogate

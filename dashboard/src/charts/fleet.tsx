@@ -133,16 +133,24 @@ export const shareOf = (steps: Step[]): number => {
 
 const NAMES: Record<Window, string> = {hour: 'hour', day: 'day', week: 'week'};
 
-export const Fleet = ({trials, workers, over, now, studies, shown}: {
-  trials: Trial[]; workers: Worker[]; over: Window; now: number; studies: number;
-  shown: number;
-}) => {
+// What was seen of the last hour, day or week.
+export interface Seen { bars: Bar[]; lanes: Lane[]; from: number; to: number }
+
+export const seenOf = (trials: Trial[], workers: Worker[], over: Window,
+                       now: number): Seen => {
   const since = now - WINDOWS[over] * 1000;
   const bars = fleetBars(trials, since, now);
   const lanes = fleetLanes(bars, workers, since, now);
   // Time before anything was there is not drawn.
   const from = Math.max(since, lanes.reduce((least, one) =>
     Math.min(least, one.known?.[0] ?? now), now - 1000));
+  return {bars, lanes, from, to: now};
+};
+
+export const Fleet = ({seen, workers, over, studies, shown}: {
+  seen: Seen; workers: Worker[]; over: Window; studies: number; shown: number;
+}) => {
+  const {bars, lanes, from, to: now} = seen;
   const steps = useOverTime(bars, lanes, from, now);
   const gpus = new Set(workers.filter((one) => one.hardware?.gpus?.length)
     .map((one) => lastPart(one.name)));

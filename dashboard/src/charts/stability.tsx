@@ -2,13 +2,20 @@
 //
 // Whether the ranking still moves: the main effects as they were after the first
 // trials of the study, and after more and more of them.
-import type {Stability as Answer} from '../api';
-import {basis, fixed, num, percent, sentence, tau as tauText} from '../format';
+import type {Interval, Stability as Answer} from '../api';
+import {basis, fixed, num, percent, percentInterval, sentence, tau as tauText} from
+  '../format';
 import {setView} from '../route';
 import {linear, ticks} from '../scale';
 import {Frame, Levels} from './frame';
 
 const RANKED = 5;
+
+const hasEnds = (of: Interval | undefined): of is Interval =>
+  of !== undefined && num(of.hi80) > num(of.lo80);
+
+const withEnds = (of: Interval | undefined): string => `${percent(of?.value)}${
+  hasEnds(of) ? ` (${percentInterval(of)})` : ''}`;
 
 export const Stability = ({answer, selected}:
     {answer: Answer; selected: string}) => {
@@ -27,14 +34,17 @@ export const Stability = ({answer, selected}:
       fixed(num(point.tauToFinal), 2), [...point.parameters ?? []].sort((a, b) =>
         num(a.rank) - num(b.rank)).slice(0, RANKED)
         .map((one) => one.parameter).join(', '),
-      ...ranked.map((name) => percent(point.parameters?.find(
-          (one) => one.parameter === name)?.main?.value))]),
+      ...ranked.map((name) => withEnds(point.parameters?.find(
+          (one) => one.parameter === name)?.main))]),
     right: [0, 1, ...ranked.map((_, k) => k + 3)]});
+  const banded = points.filter((point) => point.parameters?.some((one) =>
+    hasEnds(one.main))).length;
   const halves = tauText(answer.verdict?.halfTau);
   return <Frame id="stability" title="Has the ranking settled?"
     says={sentence(answer.verdict?.sentence) || 'Too few trials to say.'}
     table={table} note={<>{basis(answer)} Main effects over the study’s first
-      trials, the last with their 80 % intervals. Agreement, in Data, is Kendall’s
+      trials{banded === 0 ? '' : banded < points.length ? ', the last with their 80 % intervals' :
+        ', with their 80 % intervals'}. Agreement, in Data, is Kendall’s
       tau with the last row{halves !== '-' ?
         `; of two halves of the study: ${halves}` : ''}.
       {names.length < ranked.length ?
@@ -58,6 +68,14 @@ export const Stability = ({answer, selected}:
       const inside = (value: number) => Math.max(8, y(value)).toFixed(1);
       const path = (name: string) => points.map((point, k) =>
         `${x(num(point.trials)).toFixed(1)},${inside(num(of(k, name).value))}`);
+      // Up along the higher ends, and back along the lower ones.
+      const area = (name: string) => {
+        const ends = points.map((point, k) => ({main: of(k, name), px: x(num(point.trials))}))
+            .filter(({main}) => hasEnds(main));
+        return `M${[...ends.map(({main, px}) => `${px.toFixed(1)},${inside(num(main.hi80))}`),
+          ...ends.reverse().map(({main, px}) => `${px.toFixed(1)},${inside(num(main.lo80))}`)]
+          .join('L')}Z`;
+      };
       // Names at the right stand at least a line apart.
       const labels = [...brought].map((name) => ({name,
         at: Number(inside(num(of(points.length - 1, name).value)))}))
@@ -80,13 +98,13 @@ export const Stability = ({answer, selected}:
             onClick={() => setView('module', selected === name ? '' : name)}>
             <title>{`${name}: ${percent(of(points.length - 1, name).value)}`}
             </title>
-            {k >= 0 ? points.map((point, at) => {
-              const main = of(at, name);
-              const px = x(num(point.trials));
-              return Number.isFinite(num(main.lo80)) && num(main.hi80) >
-                num(main.lo80) ? <line x1={px} x2={px} class="reach"
-                y1={inside(num(main.lo80))} y2={inside(num(main.hi80))} /> : null;
-            }) : null}
+            {k < 0 ? null : banded > 1 ? <path class="area" d={area(name)} /> :
+              points.map((point, at) => {
+                const main = of(at, name);
+                const px = x(num(point.trials));
+                return hasEnds(main) ? <line x1={px} x2={px} class="reach"
+                  y1={inside(num(main.lo80))} y2={inside(num(main.hi80))} /> : null;
+              })}
             <path class="trace" d={`M${path(name).join('L')}`} />
           </g>;
         })}

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import {useState} from 'preact/hooks';
 import {call, CallError} from '../api';
-import type {Plan as PlanAnswer} from '../api';
-import {advice, count, general, lastPart, num, number, percent, predicted,
-  probability, rate, sentence, withInterval} from '../format';
+import type {Module, Plan as PlanAnswer} from '../api';
+import {advice, count, general, lastPart, moduleList, num, number, percent, predicted,
+  probability, sentence, trained, withInterval} from '../format';
 import {Copy, Facts, Warnings} from '../parts';
 import {linear} from '../scale';
 import {helped} from '../help';
@@ -16,33 +16,66 @@ const asGood = (plan: PlanAnswer): string => {
   return Number.isNaN(p) ? '' : `; the plan is as good with ${probability(p)}`;
 };
 
+// What it would take of memory; empty while trials do not tell.
+const takes = (plan: PlanAnswer): string => {
+  const said = plan.asTrial?.labels ?? {};
+  const most = said['predicted_peak_memory_mib'];
+  const moments = said['predicted_optimizer_mib'];
+  return most === undefined ? '' : `${most} MiB at most at once${
+    moments === undefined ? '' : `, of which ${moments} are the optimizer's`}`;
+};
+
 const TOOLS = ['torch', 'hf-trainer', 'peft', 'axolotl', 'llama-factory', 'ms-swift',
   'timm', 'unsloth'];
 
+// The plan as the space of a study file; neighbours of one rate are one line.
+export const asSpace = (study: string, modules: Module[]): string => {
+  const rateOf = (one: Module | undefined) => one?.freeze ? 0 : num(one?.rate);
+  const lines: string[] = [];
+  for (let k = 0, next = 0; k < modules.length; k = next) {
+    next = k + 1;
+    const names = () => moduleList(modules.slice(k, next).map((one) => one.module));
+    while (next < modules.length && rateOf(modules[next]) === rateOf(modules[k]) &&
+      !moduleList(modules.slice(k, next + 1).map((one) => one.module)).includes(',')) ++next;
+    lines.push(`    ${names()}: ${rateOf(modules[k]) === 0 ? 'frozen' :
+      String(rateOf(modules[k]))}`);
+  }
+  return `# The plan of ${study}, in the place of "space" in its study file. A list such as
+# [0, 2e-5] in the place of a rate searches that module again.
+space:
+  modules:
+${lines.join('\n')}
+`;
+};
+
+const STUDY_FILE = 'a study file';
+
 // The plan as another tool reads it, as `frostline plan --for` prints it.
-const InOtherTools = ({study}: {study: string}) => {
+const InOtherTools = ({study, modules}: {study: string; modules: Module[]}) => {
   const [tool, setTool] = useState('');
   const [text, setText] = useState('');
   const ask = (name: string) => {
     setTool(name);
-    setText('');
-    if (name === '') return;
+    setText(name === STUDY_FILE ? asSpace(study, modules) : '');
+    if (name === '' || name === STUDY_FILE) return;
     call<PlanAnswer>('ImportanceService/GetPlan', {
       study: `studies/${study}`, forTool: name,
     }).then((plan) => setText(plan.inTool?.text ?? ''),
         (error: CallError) => setText(`${error.message}\n${error.fix}`));
   };
   return <>
-    <h3>In the words of another tool</h3>
+    <h3>As a study, or in the words of another tool</h3>
     <label>Tool <select value={tool} {...helped('tool')}
       onChange={(event) => ask(event.currentTarget.value)}>
       <option value="">choose one</option>
+      <option value={STUDY_FILE}>{STUDY_FILE}</option>
       {TOOLS.map((name) => <option value={name}>{name}</option>)}
     </select></label>
     {text === '' ? null : <>
       <pre class="log" tabIndex={0} role="region"
         aria-label={`The plan for ${tool}`}><code>{text}</code></pre>
-      <Copy text={`frostline plan ${study} --for ${tool}`} />
+      {tool === STUDY_FILE ? null :
+        <Copy text={`frostline plan ${study} --for ${tool}`} />}
     </>}
   </>;
 };
@@ -82,7 +115,7 @@ export const Plan = ({plan, study}: {plan: PlanAnswer; study: string}) => {
           return <tr title={one.reason}>
             <th scope="row">{one.module}</th>
             <td><span class={`advice ${said.replace(' ', '-')}`}>{said}</span></td>
-            <td class="right">{rate(one.freeze ? 0 : one.rate)}</td>
+            <td class="right">{trained(one)}</td>
             <td class="right">{said === 'fixed' ? '-' : <><span class="gauge"
               aria-hidden="true"><span style={{width: `${
                 Number.isFinite(p) ? p * 100 : 0}%`}} /></span>
@@ -113,6 +146,7 @@ export const Plan = ({plan, study}: {plan: PlanAnswer; study: string}) => {
             num(plan.differsIn)} ${num(plan.differsIn) === 1 ? 'module' :
               'modules'}`}</a> : ''],
       ['saves', saved.join(', ')],
+      ['takes', takes(plan)],
     ]} />
     <Warnings of={plan.warnings} />
     <h3>To look again, or to verify it</h3>
@@ -120,6 +154,6 @@ export const Plan = ({plan, study}: {plan: PlanAnswer; study: string}) => {
     {(plan.verify ?? []).map((command) => <Copy text={command} />)}
     <h3>To train it with seeds of its own, and keep the best model</h3>
     <Copy text={`frostline apply ${study} --seeds 5 --export best-model`} />
-    <InOtherTools study={study} />
+    <InOtherTools study={study} modules={modules} />
   </section>;
 };

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import {allPages, call, usePolled} from '../api';
-import type {Log, Measurement, Reasons, Study, Trial as TrialAnswer} from
-  '../api';
+import type {Log, Measurement, ModuleAudit, Num, Reasons, Study,
+  Trial as TrialAnswer} from '../api';
 import {DataTable} from '../charts/frame';
 import {Curve} from '../charts/curve';
 import {Legend, Strip} from '../charts/strip';
 import {TrialControls} from '../controls';
-import {bytes, count, lastPart, num, number, rate, state, time} from
-  '../format';
+import {bytes, count, counted, lastPart, moduleList, num, number, rate, sentence, state,
+  time, trained} from '../format';
 import {Copy, Facts, objectiveOf, ratesIn, Show, State} from '../parts';
 import {levelsOf} from '../scale';
 import {took} from './trials';
@@ -74,7 +74,7 @@ const Loaded = ({trial, study, metric, points, log, reasons, id, at}: {
         <Strip rates={rates} levels={levels} wide />
         <Legend levels={levels} />
         <DataTable caption="Rates" table={{head: ['Module', 'Rate'], right: [1],
-          rows: [...rates.map((one) => [one.module, rate(one.rate)]),
+          rows: [...rates.map((one) => [one.module, trained(one)]),
             ...others.map((one) => [one.name, typeof one.value === 'number' ?
               number(one.value) : String(one.value)])]}} />
       </section>
@@ -99,6 +99,7 @@ const Loaded = ({trial, study, metric, points, log, reasons, id, at}: {
             rows: Object.entries(trial.metrics ?? {}).sort().map(
                 ([key, value]) => [key, number(value)])}} /> : null}
       </section>
+      <Audit of={usage?.audit ?? []} />
       <section class="card"><header><h2>Attempts</h2></header>
         {trial.attempts?.length ? <DataTable caption="Attempts" table={{
           head: ['Attempt', 'State', 'Worker', 'Began', 'Ended'],
@@ -124,6 +125,40 @@ const Loaded = ({trial, study, metric, points, log, reasons, id, at}: {
     </div>
   </>;
 };
+
+const share = (of: Num): string => num(of) === 0 ? '' :
+  num(of) < 1e-6 ? 'a bit' : `${number(100 * num(of))} %`;
+
+const memory = (of: Num): string => num(of) === 0 ? '' : bytes(of);
+
+// Whether what was to train moved, and what was frozen did not.
+export const auditSays = (of: ModuleAudit[]): string => {
+  const names = (some: ModuleAudit[]) => moduleList(some.map((one) => one.module));
+  const frozen = of.filter((one) => num(one.rate) === 0);
+  const trained = of.filter((one) => num(one.rate) > 0);
+  const loose = frozen.filter((one) => num(one.moved) > 0);
+  const still = trained.filter((one) => num(one.moved) === 0);
+  return sentence([
+    still.length === 0 ? `all of ${counted(trained.length, 'trained module')} moved` :
+      `${names(still)} should have trained and did not move`,
+    frozen.length === 0 ? '' : loose.length === 0 ?
+      `of ${counted(frozen.length, 'frozen one')} no bit changed` :
+      `${names(loose)} should have been frozen and moved`].filter(Boolean).join('; '));
+};
+
+const Audit = ({of}: {of: ModuleAudit[]}) => of.length === 0 ? null :
+  <section class="card wide" id="audit"><header><h2>What moved</h2></header>
+    <p class="says">{auditSays(of)}</p>
+    <DataTable caption="What training did to each module" table={{
+      head: ['Module', 'Rate', 'Moved', 'Could move', 'Gradient', 'Weights',
+        'Gradients', 'Moments', 'Activations'], right: [1, 2, 3, 5, 6, 7, 8],
+      rows: of.map((one) => [one.module, rate(one.rate), share(one.moved),
+        share(one.couldMove), one.hadGradient ? 'yes' : 'no', memory(one.weightBytes),
+        memory(one.gradientBytes), memory(one.momentBytes),
+        memory(one.activationBytes)])}} />
+    <p class="note">Moved: how far the weights lie from where they began, as a share of
+      their own length; could move: the furthest that its rate allows.</p>
+  </section>;
 
 const decode = (base64: string): string => {
   const raw = atob(base64);

@@ -3,7 +3,8 @@
 // The workers: what each has, runs and suffers from, and what all of them did.
 import {allPages, CallError, coordinatorTime, ranIn, usePolled} from '../api';
 import type {Study, Trial, Worker} from '../api';
-import {coordinatorsNow, Fleet, WINDOWS, type Window} from '../charts/fleet';
+import {coordinatorsNow, Fleet, seenOf, WINDOWS, type Window} from '../charts/fleet';
+import {Gpus} from '../charts/gpus';
 import {bytes, fixed, lastPart, num, state, time} from '../format';
 import {Show, State} from '../parts';
 
@@ -12,7 +13,8 @@ const MOST_STUDIES = 30;
 
 const asked = async (over: Window): Promise<{trials: Trial[]; workers: Worker[];
   studies: number; shown: number; now: number}> => {
-  const workers = await allPages<Worker>('WorkerService/ListWorkers', {}, 'workers');
+  const workers = await allPages<Worker>('WorkerService/ListWorkers',
+      {history: `${WINDOWS[over]}s`}, 'workers');
   const all = await allPages<Study>('StudyService/ListStudies', {}, 'studies');
   const now = coordinatorsNow(workers, all, coordinatorTime());
   const since = now - WINDOWS[over] * 1000;
@@ -60,7 +62,11 @@ export const Workers = ({over}: {over: string}) => {
             <td>{hardware(one)}</td><td>{load(one)}</td>
             <td>{time(one.lastSeenTime)}</td></tr>)}</tbody></table></div>
       </section>}</Show>
-    <Show got={ran} what="what they ran">{(data) => <Fleet {...data} over={window} />}</Show></div>
+    <Show got={ran} what="what they ran">{(data) => {
+      const seen = seenOf(data.trials, data.workers, window, data.now);
+      return <><Fleet {...data} seen={seen} over={window} />
+        <Gpus workers={data.workers} seen={seen} /></>;
+    }}</Show></div>
   </main>;
 };
 

@@ -153,6 +153,64 @@ TEST(Stability, ABeginningIsWhatTheReportSaidThen) {
             MainShares(then.parameters));
 }
 
+double WidthOf(const Interval& share) { return share.hi80 - share.lo80; }
+
+TEST(Stability, BeginningsHaveIntervalsThatNarrowAsTrialsCome) {
+  const Space space = LevelSpace(3, 5);
+  const History history = UniformTrials(space, 400, Graded);
+  for (const char* const evaluator : {"levels", "fanova"}) {
+    EvaluateOptions options;
+    options.evaluator = evaluator;
+    options.trees = 16;
+    const std::vector<StabilityPoint> points =
+        StabilityOf(space, history, options, 5).points;
+    ASSERT_EQ(points.size(), 5u);
+    double before = 1.0;
+    for (const std::size_t k : {std::size_t{1}, std::size_t{3}}) {
+      double widths = 0.0;
+      for (const ParameterImportance& one : points[k].parameters) {
+        EXPECT_LT(one.main.lo80, one.main.value) << evaluator;
+        EXPECT_GT(one.main.hi80, one.main.value) << evaluator;
+        EXPECT_LE(one.main.lo95, one.main.lo80);
+        EXPECT_GE(one.main.hi95, one.main.hi80);
+        widths += WidthOf(one.main);
+      }
+      EXPECT_LT(widths, before) << evaluator;
+      before = widths;
+    }
+  }
+}
+
+TEST(Stability, CheapIntervalsChangeNoShareAndAreNearThoseOfAReport) {
+  const Space space = LevelSpace(3, 5);
+  const History history = UniformTrials(space, 200, Graded);
+  EvaluateOptions options;
+  options.trees = 16;
+  ASSERT_OK_AND_ASSIGN(const Report whole,
+                       Evaluate(space, kLoss, history, options));
+  options.bootstraps = 0;
+  ASSERT_OK_AND_ASSIGN(const Report without,
+                       Evaluate(space, kLoss, history, options));
+  options.cheap_intervals = true;
+  ASSERT_OK_AND_ASSIGN(const Report cheap,
+                       Evaluate(space, kLoss, history, options));
+  EXPECT_EQ(MainShares(cheap.parameters), MainShares(without.parameters));
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(WidthOf(without.parameters[i].main), 0.0);
+    EXPECT_NEAR(cheap.parameters[i].main.lo80, whole.parameters[i].main.lo80,
+                0.05);
+    EXPECT_NEAR(cheap.parameters[i].main.hi80, whole.parameters[i].main.hi80,
+                0.05);
+  }
+  // One that would have to grow its trees anew says none.
+  options.evaluator = "fanova-optuna";
+  ASSERT_OK_AND_ASSIGN(const Report grown,
+                       Evaluate(space, kLoss, history, options));
+  for (const ParameterImportance& one : grown.parameters) {
+    EXPECT_EQ(WidthOf(one.main), 0.0);
+  }
+}
+
 TEST(Stability, ClearEffectsSettle) {
   const Space space = LevelSpace(3, 5);
   const Stability stability =

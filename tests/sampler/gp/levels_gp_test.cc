@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sampler/gp/levels_gp.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cmath>
@@ -43,6 +44,20 @@ TEST(LevelsGp, FindsTheBottomOfABowlInFiftyTrials) {
     LittleStudy study(SevenLevelModules(6));
     study.seed = seed;
     found += study.Run(50, [](const Point& p) { return Bowl(p, 0.0); }) == 0.0;
+  }
+  EXPECT_GE(found, 4);
+}
+
+// A loss of -400 that nobody can have, far from the bottom.
+TEST(LevelsGp, AMistakeIsNothingToBeat) {
+  int found = 0;
+  for (std::uint64_t seed = 0; seed < 5; ++seed) {
+    LittleStudy study(SevenLevelModules(6));
+    study.seed = seed;
+    const auto bowl = [](const Point& p) { return Bowl(p, 0.0); };
+    const double before = study.Run(12, bowl);
+    study.Tell({0, 6, 0, 6, 0, 6}, TrialState::kSucceeded, {-400.0});
+    found += std::min(before, study.Run(40, bowl)) == 0.0;
   }
   EXPECT_GE(found, 4);
 }

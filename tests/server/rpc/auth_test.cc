@@ -351,8 +351,8 @@ std::set<std::string> MayCall(const std::string& service,
   if (method == "Join") return {"invited"};
   if (method == "RenewCertificate") return {"certified"};
   if (service == "ExternalScaler") return {"admin", "researcher", "viewer"};
-  for (const char* reads :
-       {"Get", "List", "Watch", "Export", "Explain", "Compare", "Ask"}) {
+  for (const char* reads : {"Get", "List", "Watch", "Export", "Explain",
+                            "Compare", "Ask", "Suggest"}) {
     if (absl::StartsWith(method, reads))
       return {"admin", "researcher", "viewer"};
   }

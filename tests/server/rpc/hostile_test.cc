@@ -303,6 +303,24 @@ const std::map<std::string, std::string>& GoodRequests() {
       {"StudyService.ReadPredictions",
        "name: 'studies/a/trials/0' set: 'validation' max_bytes: 100 "
        "examples: 1 wait { nanos: 1000 }"},
+      {"StudyService.Suggest",
+       "study { space { modules { select: 'layer.*' levels { rates: 0 rates: "
+       "1e-5 } } } model { id: 'm' layers: 2 } objectives { metric: "
+       "'accuracy' direction: DIRECTION_MAXIMIZE } constraints { metric: 'mib' "
+       "upper_bound: 3 } seed: 3 trials { state: TRIAL_STATE_SUCCEEDED "
+       "parameters { key: 'layer.0' value { number_value: 1e-5 } } parameters "
+       "{ key: 'layer.1' value { number_value: 0 } } metrics { key: 'accuracy' "
+       "value: 0.5 } measurements { step: 1 metrics { key: 'accuracy' value: "
+       "0.4 } } } } sampler { name: 'random' } count: 2"},
+      {"ImportanceService.Explain",
+       "study { space { modules { select: 'layer.*' levels { rates: 0 rates: "
+       "1e-5 } } } model { id: 'm' layers: 2 } objectives { metric: "
+       "'accuracy' direction: DIRECTION_MAXIMIZE } trials { state: "
+       "TRIAL_STATE_SUCCEEDED parameters { key: 'layer.0' value { "
+       "number_value: 1e-5 } } parameters { key: 'layer.1' value { "
+       "number_value: 0 } } metrics { key: 'accuracy' value: 0.5 } } } "
+       "with_marginals: true " +
+           Options()},
       {"WorkerService.SendPredictions",
        "worker: 'workers/w' boot_id: 'boot-1' wish: 'a.1' piece: 'p' size: 1 "
        "path: '/p'"},
@@ -760,6 +778,13 @@ const Mistake kMistakes[] = {
      ErrorId::kRequestInvalid},
     {"ImportanceService.GetPlanVerification", "study: 'studies/x'",
      ErrorId::kStudyNotFound},
+    {"StudyService.Suggest", "count: 257", ErrorId::kRequestInvalid},
+    {"StudyService.Suggest", "sampler { name: 'oracle' }",
+     ErrorId::kSamplerInvalid},
+    {"StudyService.Suggest", "study { table { rows: 1 } }",
+     ErrorId::kMethodNotBuilt},
+    {"ImportanceService.Explain", "options { at_step: -1 }",
+     ErrorId::kRequestInvalid},
     {"AdminService.Backup", "label: '../x'", ErrorId::kNameInvalid},
     {"AdminService.CreateToken", "subject: 'a b'", ErrorId::kRequestInvalid},
     {"AdminService.CreateToken", "subject: 'workers/w'",

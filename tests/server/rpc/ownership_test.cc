@@ -113,7 +113,10 @@ class OwnershipTest : public AuthFixture {
            {"name", "parent", "study", "first", "second"}) {
         const auto* const field =
             about->GetDescriptor()->FindFieldByName(field_name);
-        if (field == nullptr || field->is_repeated()) continue;
+        if (field == nullptr || field->is_repeated() ||
+            field->message_type() != nullptr) {  // a study that is told
+          continue;
+        }
         about->GetReflection()->SetString(about.get(), field, name);
       }
       if (about->ByteSizeLong() == 0) return said;
@@ -244,7 +247,8 @@ TEST_F(OwnershipTest, NoReadAndNoStreamTellsOfAHiddenStudy) {
   EXPECT_THAT(
       not_asked,
       ElementsAre("AdminService/GetInfo", "ImportanceService/CompareTrials",
-                  "StudyService/ListStudies", "WorkerService/ListWorkers"));
+                  "ImportanceService/Explain", "StudyService/ListStudies",
+                  "StudyService/Suggest", "WorkerService/ListWorkers"));
 }
 
 TEST_F(OwnershipTest, AWorkersTrialsOfHiddenStudiesAreNotTold) {

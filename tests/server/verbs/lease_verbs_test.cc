@@ -185,6 +185,38 @@ TEST_F(ProgressTest, RegistrationSaysThatItIsTaken) {
   EXPECT_EQ(std::count(takes.begin(), takes.end(), "progress"), 1);
 }
 
+// How busy GPUs were is told to who asks for it, and forgotten with the worker.
+TEST_F(ProgressTest, ThePastOfGpusIsToldWhereItIsAskedFor) {
+  v1::HeartbeatRequest beat = BeatOf(lease_);
+  v1::GpuLoad* const gpu = beat.mutable_load()->add_gpus();
+  gpu->set_uuid("GPU-1");
+  gpu->set_utilization(0.25);
+  Say(beat);
+  clock_.Advance(seconds(60));
+  gpu->set_utilization(0.75);
+  Say(beat);
+  beat.clear_load();
+  Say(beat);
+  v1::ListWorkersRequest list;
+  const auto worker = [&] {
+    return driver_->Call<v1::ListWorkersReply>(list)->workers(0);
+  };
+  EXPECT_FALSE(worker().has_history());
+  list.mutable_history()->set_seconds(600);
+  const v1::LoadHistory told = worker().history();
+  ASSERT_EQ(told.gpus_size(), 1);
+  EXPECT_EQ(told.gpus(0).uuid(), "GPU-1");
+  const std::string& busy = told.gpus(0).busy();
+  ASSERT_EQ(busy.size(), 10u);
+  EXPECT_EQ(busy[8], 25);
+  EXPECT_EQ(busy[9], 75);
+  EXPECT_EQ(told.start_time().seconds() + 600,
+            (clock_.Wall() / 60'000'000 + 1) * 60);
+  // By quarters of an hour no more is kept than a week.
+  list.mutable_history()->set_seconds(8 * 24 * 3600);
+  EXPECT_EQ(worker().history().gpus(0).busy().size(), 7u * 24 * 4);
+}
+
 TEST(CheckProgress, RefusesWhatNobodyCouldShow) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const double infinity = std::numeric_limits<double>::infinity();
