@@ -99,7 +99,8 @@ def qwen3(**more):
 
 
 HEADS = {"seq": ("ForSequenceClassification", 2),
-         "tok": ("ForTokenClassification", 17)}
+         "tok": ("ForTokenClassification", 17),
+         "lm": ("ForCausalLM", 2)}
 FAMILIES = {"Electra": electra, "ElectraWide": electra_wide,
             "Roberta": distilroberta, "ModernBert": modernbert,
             "DebertaV2": deberta, "DebertaV2Far": deberta_far, "Llama": llama,
@@ -170,6 +171,21 @@ CASES = {
 }
 
 
+# Recorded after all others, by draws of their own: what is above stays.
+ANSWERS = {
+    "llama-lm": ("Llama", "lm", {"tie_word_embeddings": False}),
+    "qwen2-lm": ("Qwen2", "lm", {"tie_word_embeddings": True}),
+    "qwen3-lm": ("Qwen3", "lm", {"tie_word_embeddings": True}),
+}
+ANSWER_CASES = {
+    "llama_a_answers": dict(model="llama-lm", rates=THREE),
+    "qwen2_a_answers": dict(model="qwen2-lm", rates=THREE),
+    "qwen3_a_answers": dict(
+        model="qwen3-lm", rates=THREE | {"embeddings": 0.0, "layer.0": 0.0}),
+}
+SPOKEN = 12  # tokens
+
+
 def group_of(model):
     return "decoders" if MODELS[model][0] in (
         "Llama", "LlamaFar", "Qwen2", "Qwen3") else "families"
@@ -188,6 +204,80 @@ def batch_for(task, dice, rows, width, pad):
     batch["input_ids"] = batch["input_ids"].masked_fill(
         batch["attention_mask"] == 0, pad)
     return batch
+
+
+def answers_for(dice, rows, width, pad):
+    """Each text is a prompt of 1 to 6 tokens and its answer: only that has labels."""
+    batch = batch_for("seq", dice, rows, width, pad)
+    prompts = torch.randint(1, 7, (rows, 1), generator=dice)
+    answered = (torch.arange(width) >= prompts) & (batch["attention_mask"] == 1)
+    batch["labels"] = torch.where(answered, batch["input_ids"], -100)
+    return batch
+
+
+def next_labels(batches):
+    """Of each token its next one, as our batches have it; transformers shifts by itself."""
+    tensors = shared.tensors_of(batches)
+    for i, batch in enumerate(batches):
+        tensors[f"b{i}.labels"] = torch.nn.functional.pad(
+            batch["labels"], (0, 1), value=-100)[:, 1:].contiguous()
+    return tensors
+
+
+def likelihoods(logits, labels):
+    """Of each label log p, and what it lacks to the likeliest: as our head has it."""
+    said, wanted = logits[labels != -100], labels[labels != -100].unsqueeze(1)
+    own = said.gather(1, wanted).squeeze(1)
+    return torch.stack([said.log_softmax(1).gather(1, wanted).squeeze(1),
+                        own - said.amax(1)], 1)
+
+
+def record_answers(out, seed):
+    dice = torch.Generator().manual_seed(seed + 3)
+    models = {}
+    for name, (family, task, more) in ANSWERS.items():
+        models[name], config = make(family, task, more)
+        model = models[name]
+        shared.shake(model, dice)
+        for value in model.parameters():
+            value.data = value.data.half().float()
+        folder = out / "models" / name
+        folder.mkdir(parents=True, exist_ok=True)
+        config.save_pretrained(folder)
+        save_file({n: p.detach().half().contiguous()
+                   for n, p in model.state_dict().items()
+                   if p.is_floating_point() and not (
+                       config.tie_word_embeddings and n == "lm_head.weight")},
+                  folder / "model.safetensors")
+        batches = [answers_for(dice, rows, width, 0)
+                   for rows, width in ((4, 12), (2, 30))]
+        recorded = next_labels(batches)
+        expected = shared.expected_of("lm", model.eval(), batches, recorded)
+        expected["num_labels"] = 1
+        for b in ("b0", "b1"):
+            recorded[f"{b}.logits"] = likelihoods(recorded[f"{b}.logits"],
+                                                  recorded[f"{b}.labels"])
+        with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16):
+            rounded = likelihoods(model(**batches[0]).logits.float(),
+                                  recorded["b0.labels"])
+        largest = recorded["b0.logits"].abs().max().clamp(min=1.0)
+        expected["bf16_error"] = (
+            (rounded - recorded["b0.logits"]).abs().max() / largest).item()
+        prompts = [torch.randint(shared.FIRST_WORD, shared.WORDS, (1, length),
+                                 generator=dice) for length in (5, 3, 8)]
+        expected["prompts"] = [prompt[0].tolist() for prompt in prompts]
+        expected["spoken"] = [
+            model.generate(prompt, attention_mask=torch.ones_like(prompt),
+                           max_new_tokens=SPOKEN, do_sample=False,
+                           )[0, prompt.shape[1]:].tolist() for prompt in prompts]
+        save_file(recorded, folder / "io.safetensors")
+        shared.write_json(folder / "expected.json", expected)
+    some = [answers_for(dice, rows, 12, 0) for rows in (6, 4, 2)]
+    path = "trajectories/batches_answers.safetensors"
+    save_file(next_labels(some), out / path)
+    for name, changes in ANSWER_CASES.items():
+        shared.record_case(out, name, changes,
+                           copy.deepcopy(models[changes["model"]]), some, path)
 
 
 def error_in_bf16(model, batch, logits):
@@ -238,7 +328,7 @@ def main():
               for name in MODELS}
     batches = {}
     for group, dice in groups.items():
-        for task in HEADS:
+        for task in ("seq", "tok"):
             for pad in (0, 1):
                 name = f"trajectories/batches_{group}_{task}{pad}.safetensors"
                 batches[group, task, pad] = name, [
@@ -250,7 +340,9 @@ def main():
                              model.config.pad_token_id]
         save_file(shared.tensors_of(some), out / path)
         shared.record_case(out, name, changes, model, some, path)
-    print(f"{out}: {len(models)} models, {len(CASES)} trajectories")
+    record_answers(out, arguments.seed)
+    print(f"{out}: {len(models) + len(ANSWERS)} models, "
+          f"{len(CASES) + len(ANSWER_CASES)} trajectories")
 
 
 if __name__ == "__main__":

@@ -91,9 +91,9 @@ std::vector<std::string> MetricsOf(const Outcomes& outcomes) {
 }
 
 bool MayBeAMean(const std::string& metric) {
-  constexpr std::array<std::string_view, 8> kNoMeans = {
-      "f1",     "f1_macro", "mcc",      "pearson",
-      "recall", "rmse",     "spearman", "precision"};
+  constexpr std::array<std::string_view, 9> kNoMeans = {
+      "f1",   "f1_macro", "mcc",       "pearson",   "recall",
+      "rmse", "spearman", "precision", "perplexity"};
   return std::find(kNoMeans.begin(), kNoMeans.end(), metric) == kNoMeans.end();
 }
 

@@ -347,6 +347,9 @@ constexpr SettingRow kRows[] = {
          "one after the other, or both at once"),
     Word("extra.batches", "by_length, by_chance", kNever,
          "`by_length`: texts of about one length together"),
+    Word("extra.recompute", "none, layers", kNever,
+         "`layers`: a decoder keeps of each layer what it was given, and "
+         "computes the rest [once more](#recomputing-layers) on the way back"),
     Word(
         "extra.export", "none, best, all", kNever,
         "the trained model, for transformers, in the worker's "

@@ -22,7 +22,7 @@ namespace frostline {
 
 // The kinds of `data.task`, written as in SettingRow.
 inline constexpr std::string_view kTaskKinds =
-    "classification, regression, tagging, pair";
+    "classification, regression, tagging, pair, answers, choices";
 
 // The most sets in `also_evaluate`, so that their metrics fit into a finish.
 inline constexpr std::size_t kMostOtherSets = 16;

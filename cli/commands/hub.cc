@@ -167,7 +167,9 @@ void AddFromHub(CLI::App& add, Invocation& invocation) {
         std::pair("--tags", "Tagging: the column of the words' tags")}) {
     pass(flag, help, "COL")->needs(data);
   }
-  pass("--task", "classification, regression, tagging or pair; guessed", "TASK")
+  pass("--task",
+       "classification, regression, tagging, pair, answers or choices; guessed",
+       "TASK")
       ->needs(data);
   add.add_flag_callback(
       "--replace", [order] { order->flags.emplace_back("--replace"); },

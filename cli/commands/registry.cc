@@ -338,7 +338,8 @@ registry::TableHints HintsOf(const ColumnFlags& flags) {
 void AddDataFlags(CLI::App& verb, DataFlags& flags) {
   AddColumnFlags(verb, flags.table);
   verb.add_option("--task", flags.set.task,
-                  "classification, regression, tagging or pair; guessed")
+                  "classification, regression, tagging, pair, answers or "
+                  "choices; guessed")
       ->type_name("TASK");
   verb.add_option("--validation", flags.set.validation,
                   "Rows to validate on; without it a share is held out")

@@ -213,6 +213,8 @@ constexpr std::int64_t kDeep = 12;  // layers; such models want lower rates
 std::string StarterMetricOf(const StarterFacts& facts) {
   if (facts.task == "regression") return "rmse";
   if (facts.task == "tagging") return "f1";
+  if (facts.task == "answers") return "loss";
+  if (facts.task == "choices") return "accuracy";
   return facts.largest_class > kLopsided ? "f1_macro" : "accuracy";
 }
 
@@ -277,8 +279,9 @@ StarterStudy WriteStarterStudy(const StarterFacts& facts) {
       ", layers: ", facts.layers,
       facts.has_pooler ? "}\n" : ", no_pooler: true}\n",
       DataText(facts, study.train_rows),
-      study.metric == "rmse" ? "minimize: " : "maximize: ", study.metric,
-      "\nbudget: ", facts.trials,
+      study.metric == "rmse" || study.metric == "loss" ? "minimize: "
+                                                       : "maximize: ",
+      study.metric, "\nbudget: ", facts.trials,
       "\nseed: 1                         # with one slot the same study "
       "again\n",
       "sampler: auto                   # what suits this space and budget\n\n",

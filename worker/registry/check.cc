@@ -86,7 +86,7 @@ absl::StatusOr<Sight> ScanSplit(trainer::VerifiedFiles& files,
 
 absl::Status CheckContents(const DatasetEntry& set,
                            const trainer::TaskName& task, const Sight& train) {
-  const bool has_classes = task.kind != TaskKind::kRegression;
+  const bool has_classes = trainer::HasClasses(task.kind);
   const std::string& path = set.splits.at(kTrainSplit).path;
   if (train.facts.empty_texts == train.facts.rows) {
     return MakeError(ErrorId::kTrainerMismatch,
@@ -134,8 +134,19 @@ absl::StatusOr<const DatasetEntry*> FindSet(const Registry& registry,
 
 std::string NameOf(const trainer::TaskName& task) {
   if (task.pair) return "pair";
-  if (task.kind == TaskKind::kRegression) return "regression";
-  return task.kind == TaskKind::kTagging ? "tagging" : "classification";
+  switch (task.kind) {
+    case TaskKind::kRegression:
+      return "regression";
+    case TaskKind::kTagging:
+      return "tagging";
+    case TaskKind::kAnswers:
+      return "answers";
+    case TaskKind::kChoices:
+      return "choices";
+    case TaskKind::kClassification:
+      break;
+  }
+  return "classification";
 }
 
 trainer::TaskName TaskOfSet(const DatasetEntry& set) {
@@ -168,7 +179,7 @@ absl::StatusOr<DataFacts> CheckDataSet(const Registry& registry,
     sight.facts.name = name;
     facts.splits.push_back(sight.facts);
   }
-  if (facts.task.kind == TaskKind::kRegression) return facts;
+  if (!trainer::HasClasses(facts.task.kind)) return facts;
   if (set->labels.empty()) {
     facts.classes = InOrder(std::move(train));
     return facts;

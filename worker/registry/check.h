@@ -49,7 +49,8 @@ struct DataFacts {
   std::vector<std::pair<std::string, std::int64_t>> classes;
 };
 
-// Returns "classification", "regression", "tagging" or "pair".
+// Returns "classification", "regression", "tagging", "pair", "answers" or
+// "choices".
 std::string NameOf(const trainer::TaskName& task);
 
 // Returns the task of a study that uses this set and names no task.

@@ -194,6 +194,13 @@ Names MetricsOf(TaskKind kind) {
   if (kind == TaskKind::kRegression) {
     return {"loss", "mse", "pearson", "rmse", "spearman"};
   }
+  if (kind == TaskKind::kAnswers) {
+    return {"answers_cut", "exact_match", "loss", "perplexity"};
+  }
+  if (kind == TaskKind::kChoices) {
+    return {"accuracy", "accuracy_per_byte", "answers_cut", "loss",
+            "perplexity"};
+  }
   Names names = {"accuracy", "f1", "f1_macro", "f1_micro", "loss", "mcc"};
   if (kind == TaskKind::kTagging) {
     names.insert(names.end(), {"precision", "recall", "words_cut"});
@@ -228,8 +235,11 @@ absl::Status CheckFit(const Registry& registry, const StudyNeeds& needs,
 
 std::string NearestMetric(const std::string& metric) {
   Names names = MetricsOf(TaskKind::kTagging);
-  for (const std::string& name : MetricsOf(TaskKind::kRegression)) {
-    if (!Has(names, name)) names.push_back(name);
+  for (const TaskKind kind :
+       {TaskKind::kRegression, TaskKind::kAnswers, TaskKind::kChoices}) {
+    for (const std::string& name : MetricsOf(kind)) {
+      if (!Has(names, name)) names.push_back(name);
+    }
   }
   names.insert(names.end(), {"train_loss", "train_seconds",
                              "trained_parameters", "steps", "kept_step"});
@@ -342,8 +352,10 @@ absl::StatusOr<BoundaryNeeds> BoundaryNeedsOf(const Registry& registry,
   needs.layers = model.layers;
   const trainer::TaskKind kind =
       NeedKindOf(registry.data_sets.at(use.study.data), use.study);
-  needs.top_is_one_token =
-      !use.reads_all && kind != trainer::TaskKind::kTagging;
+  needs.top_is_one_token = !use.reads_all &&
+                           kind != trainer::TaskKind::kTagging &&
+                           kind != trainer::TaskKind::kAnswers &&
+                           kind != trainer::TaskKind::kChoices;
   const std::int64_t longest =
       use.max_length > 0 ? use.max_length : kUsualLength;
   needs.tokens = std::min(longest, model.longest_text);
@@ -371,7 +383,7 @@ Expected<Done> Encode(const Dataset& some, std::size_t row,
   if (some.task() == TaskKind::kTagging) {
     return encoder.EncodeWords(some.words(row), options, encoding);
   }
-  if (some.is_pair()) {
+  if (some.is_pair() || some.task() == TaskKind::kAnswers) {
     return encoder.EncodePair(some[row].text, some[row].second, options,
                               encoding);
   }

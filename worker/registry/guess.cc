@@ -558,6 +558,46 @@ absl::Status GuessTagging(const std::string& path, const TableLook& look,
   return absl::OkStatus();
 }
 
+// Prompts are told by name alone; nobody knows what else a text may be.
+bool IsOfPrompts(const TableLook& look, const ColumnMap& said) {
+  if (said.contains("choices")) return true;
+  if (said.contains("text") || said.contains("label")) return false;
+  return ByName(look, {"prompt"}, {}) != nullptr &&
+         (ByName(look, {"answer"}, {}) != nullptr ||
+          ByName(look, {"choices"}, {}) != nullptr);
+}
+
+absl::Status GuessAnswers(const std::string& path, const TableLook& look,
+                          Labels labels,
+                          const std::optional<trainer::TaskName>& named,
+                          RoleGuess& out) {
+  TakeGuess("text", ByName(look, {"prompt"}, out.columns), out);
+  TakeGuess("label", ByName(look, {"answer"}, out.columns), out);
+  const ColumnLook* const choices = ByName(look, {"choices"}, out.columns);
+  const bool lists = choices != nullptr && choices->is_list;
+  // A trained decoder says answers, and chooses where there are choices.
+  const bool open = !named || labels == Labels::kIfThere;
+  const bool chooses = lists || out.columns.contains("choices");
+  out.task.kind = named ? named->kind : TaskKind::kAnswers;
+  if (open && chooses) out.task.kind = TaskKind::kChoices;
+  if (out.task.kind == TaskKind::kChoices) TakeGuess("choices", choices, out);
+  if (!out.columns.contains("text")) {
+    return Ask(path, look, "text", "the prompts");
+  }
+  if (out.task.kind == TaskKind::kChoices && !out.columns.contains("choices")) {
+    return MakeError(
+        ErrorId::kRequestInvalid,
+        absl::StrCat(path, ": which column holds the choices? It has ",
+                     ListOf(look)),
+        "write JSON Lines with a list of texts under \"choices\", or name the "
+        "column in datasets.yaml: columns: {choices: …}");
+  }
+  if (!out.columns.contains("label") && labels == Labels::kNeeded) {
+    return Ask(path, look, "label", "the answers");
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<RoleGuess> GuessRoles(const std::string& path,
@@ -571,12 +611,19 @@ absl::StatusOr<RoleGuess> GuessRoles(const std::string& path,
   out.columns = said;
   const auto named = trainer::ParseTaskName(task);
   if (!task.empty() && !named) {
-    return MakeError(ErrorId::kRequestInvalid,
-                     absl::StrCat("--task is '", task, "'"),
-                     "give classification, regression, tagging or pair");
+    return MakeError(
+        ErrorId::kRequestInvalid, absl::StrCat("--task is '", task, "'"),
+        "give classification, regression, tagging, pair, answers or "
+        "choices");
   }
   if (named ? named->kind == TaskKind::kTagging : IsOfWords(look, said)) {
     RETURN_IF_ERROR(GuessTagging(path, look, labels, out));
+    return out;
+  }
+  if (named ? !trainer::HasClasses(named->kind) &&
+                  named->kind != TaskKind::kRegression
+            : IsOfPrompts(look, said)) {
+    RETURN_IF_ERROR(GuessAnswers(path, look, labels, named, out));
     return out;
   }
   TakeGuess("text", ByName(look, UsualNames("text"), out.columns), out);
@@ -623,6 +670,8 @@ absl::StatusOr<std::string> TaskOf(const std::string& model) {
       return "tagging";
     case trainer::Task::kRegression:
       return "regression";
+    case trainer::Task::kAnswers:
+      return "answers";
     case trainer::Task::kSequence:
       break;
   }

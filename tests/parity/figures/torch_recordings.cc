@@ -78,6 +78,7 @@ trainer::HeadSpec HeadOfRecording(const JsonValue& expected) {
   head.outputs = static_cast<std::int64_t>(NumberAt(expected, "num_labels"));
   if (task.starts_with("tok")) head.task = trainer::Task::kTokens;
   if (task == "reg") head.task = trainer::Task::kRegression;
+  if (task == "lm") head.task = trainer::Task::kAnswers;
   if (task == "pair") {
     head.task = trainer::Task::kRegression;
     head.kind = trainer::HeadKind::kCosine;

@@ -28,8 +28,8 @@ TEST(NamedWords, WhatTheTrainerTakesPasses) {
     spec.mutable_training()->mutable_lora()->add_modules(
         std::string(each.word));
   }
-  for (const char* kind :
-       {"classification", "regression", "tagging", "pair", ""}) {
+  for (const char* kind : {"classification", "regression", "tagging", "pair",
+                           "answers", "choices", ""}) {
     spec.mutable_data()->set_task(kind);
     EXPECT_OK(CheckNamedWords(spec));
   }
@@ -106,9 +106,10 @@ TEST(NamedWords, AKindOfTaskIsOneThatThereIs) {
   two.add_tasks()->mutable_data()->set_task("ranking");
   const absl::Status status = CheckNamedWords(one);
   EXPECT_THAT(status, FailsAt(ErrorId::kRequestInvalid, "data.task"));
-  EXPECT_THAT(DescribeError(status),
-              HasSubstr("did you mean 'classification'? write one of "
-                        "classification, regression, tagging, pair"));
+  EXPECT_THAT(
+      DescribeError(status),
+      HasSubstr("did you mean 'classification'? write one of "
+                "classification, regression, tagging, pair, answers, choices"));
   EXPECT_THAT(CheckNamedWords(two),
               FailsAt(ErrorId::kRequestInvalid, "tasks[1].data.task"));
 }

@@ -101,6 +101,7 @@ Batch Noisy(Batch batch, std::uint64_t seed) {
 
 HeadSpec HeadOf(const std::string& name) {
   if (name.ends_with("-tok17")) return {.task = Task::kTokens, .outputs = 17};
+  if (name.ends_with("-lm")) return {.task = Task::kAnswers, .outputs = 1};
   if (name.ends_with("-reg")) return {.task = Task::kRegression, .outputs = 1};
   return {.task = Task::kSequence, .outputs = name.ends_with("-seq5") ? 5 : 2};
 }

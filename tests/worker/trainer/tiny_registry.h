@@ -14,6 +14,12 @@ namespace frostline::trainer {
 
 void WriteTinyRegistry(const std::string& folder);
 
+// Instead a random decoder of two layers that reads bytes, `bytes`, and sets
+// whose answer is the letter in the middle of three: `letters` (answers) and
+// `picks` (choices), of 40 rows to train and 20 to validate. A prompt is
+// "abc=".
+void WriteDecoderRegistry(const std::string& folder);
+
 }  // namespace frostline::trainer
 
 #endif  // FROSTLINE_TESTS_WORKER_TRAINER_TINY_REGISTRY_H_

@@ -2,7 +2,6 @@
 #include "worker/trainer/data/dataset.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <numeric>
 #include <optional>
@@ -154,7 +153,13 @@ Expected<std::string> Fingerprint(const Dataset& data,
     }
     sum.AddField(example.text);
     sum.AddField(example.second);
-    if (data.task() == TaskKind::kRegression) {
+    if (data.task() == TaskKind::kChoices) {
+      sum.AddNumber(example.word_count);
+      for (const std::string_view choice : data.words(row)) {
+        sum.AddField(choice);
+      }
+      sum.AddNumber(example.right);
+    } else if (data.task() == TaskKind::kRegression) {
       sum.AddNumber(std::bit_cast<std::uint64_t>(example.target));
     } else {
       AddLabel(data, example.label, sum);
@@ -379,22 +384,32 @@ Expected<Done> DatasetReader::AddRow(const RowSource& source, const Row& row,
 
 namespace {
 
-struct RoleRule {
-  std::string_view role;
-  bool tagging;  // else: of the other tasks
-};
+using Roles = std::vector<std::string_view>;
 
-constexpr std::array<RoleRule, 7> kRoles = {{{"text", false},
-                                             {"second", false},
-                                             {"label", false},
-                                             {"weight", false},
-                                             {"words", true},
-                                             {"tags", true},
-                                             {"weight", true}}};
+Roles RolesOf(TaskKind task) {
+  switch (task) {
+    case TaskKind::kTagging:
+      return {"words", "tags", "weight"};
+    case TaskKind::kAnswers:
+      return {"text", "label", "weight"};
+    case TaskKind::kChoices:
+      return {"text", "choices", "label", "weight"};
+    case TaskKind::kClassification:
+    case TaskKind::kRegression:
+      break;
+  }
+  return {"text", "second", "label", "weight"};
+}
 
 }  // namespace
 
 ColumnMap DefaultColumns(TaskKind task, FileFormat::Kind kind) {
+  if (task == TaskKind::kAnswers) {
+    return {{"text", "prompt"}, {"label", "answer"}};
+  }
+  if (task == TaskKind::kChoices) {
+    return {{"text", "prompt"}, {"choices", "choices"}, {"label", "answer"}};
+  }
   if (task != TaskKind::kTagging) return {{"text", "text"}, {"label", "label"}};
   if (kind == FileFormat::Kind::kConllu) {
     return {{"words", "form"}, {"tags", "upos"}};
@@ -403,20 +418,16 @@ ColumnMap DefaultColumns(TaskKind task, FileFormat::Kind kind) {
 }
 
 Expected<Done> CheckRoles(TaskKind task, const ColumnMap& columns) {
-  const bool tagging = task == TaskKind::kTagging;
+  const Roles known = RolesOf(task);
+  std::string roles;
+  for (const std::string_view role : known) {
+    roles += (roles.empty() ? "" : ", ") + std::string(role);
+  }
   for (const auto& [role, column] : columns) {
-    bool known = false;
-    std::string roles;
-    for (const RoleRule& rule : kRoles) {
-      if (rule.tagging != tagging) continue;
-      known = known || rule.role == role;
-      roles += (roles.empty() ? "" : ", ") + std::string(rule.role);
-    }
-    if (!known) {
-      return Fault{FaultKind::kMisuse,
-                   "columns: this task has no role '" + role + "'",
-                   "its roles are " + roles};
-    }
+    if (std::ranges::find(known, role) != known.end()) continue;
+    return Fault{FaultKind::kMisuse,
+                 "columns: this task has no role '" + role + "'",
+                 "its roles are " + roles};
   }
   return Done{};
 }
@@ -468,7 +479,7 @@ Expected<std::int32_t> DatasetReader::LabelOf(const RowSource& source,
 
 // Ids must not depend on the order of the rows.
 void DatasetReader::SortLabels(Dataset& data) const {
-  if (labels_ || !labelled_ || task_ == TaskKind::kRegression) return;
+  if (labels_ || !labelled_ || !HasClasses(task_)) return;
   const std::vector<std::int32_t> ids = data.labels_.Sort();
   for (Example& example : data.examples_) {
     if (example.label == kNoLabel) continue;
@@ -508,10 +519,17 @@ Expected<Done> DatasetReader::AddText(const RowSource& source, const Row& row,
     (role == "text" ? example.text : example.second) =
         data.pool_.Add(shaper.Shape(cell->text));
   }
-  if (!labelled_) return Done{};
+  if (task_ == TaskKind::kChoices) {
+    RETURN_IF_FAULT(AddChoices(source, row, roles, shaper, data));
+  }
+  if (!labelled_ || task_ == TaskKind::kChoices) return Done{};
   const Cell& cell = *roles.Find(row, "label");
   const std::string_view written = Trimmed(cell.text);
   if (written.empty()) return NoLabel(source, roles);
+  if (task_ == TaskKind::kAnswers) {
+    example.second = data.pool_.Add(shaper.Shape(cell.text));
+    return Done{};
+  }
   if (task_ == TaskKind::kRegression) {
     const auto number = ParseNumber(written);
     if (!number) {
@@ -526,6 +544,48 @@ Expected<Done> DatasetReader::AddText(const RowSource& source, const Row& row,
       std::int32_t label,
       LabelOf(source, Named(written, data).value_or(written), data));
   example.label = label;
+  return Done{};
+}
+
+// The right one is told by its text, or by its number from 0 on.
+Expected<Done> DatasetReader::AddChoices(const RowSource& source,
+                                         const Row& row, const RowRoles& roles,
+                                         TextShaper& shaper,
+                                         Dataset& data) const {
+  const Cell& choices = *roles.Find(row, "choices");
+  if (!choices.is_list || choices.items.size() < 2) {
+    return source.Here(FaultKind::kInconsistent,
+                       roles.ColumnOf("choices") + " is no list of two or more",
+                       "write JSON Lines, with a list of texts there");
+  }
+  Example& example = data.examples_.back();
+  example.first_word = data.words_.size();
+  example.word_count = static_cast<std::uint32_t>(choices.items.size());
+  for (const auto& choice : choices.items) {
+    if (Trimmed(choice).empty()) {
+      return source.Here(FaultKind::kInconsistent,
+                         roles.ColumnOf("choices") + " has an empty choice",
+                         "leave the choice out, or the row");
+    }
+    data.words_.push_back(data.pool_.Add(shaper.Shape(choice)));
+  }
+  data.word_labels_.resize(data.words_.size(), kNoLabel);
+  if (!labelled_) return Done{};
+  const std::string_view right = roles.Find(row, "label")->text;
+  const auto named = std::ranges::find(choices.items, right);
+  const auto number = ParseNumber(Trimmed(right));
+  if (named != choices.items.end()) {
+    example.right = static_cast<std::uint32_t>(named - choices.items.begin());
+    return Done{};
+  }
+  if (!number || *number < 0.0 || *number >= example.word_count ||
+      *number != static_cast<double>(static_cast<std::uint32_t>(*number))) {
+    return source.Here(
+        FaultKind::kInconsistent,
+        roles.ColumnOf("label") + " names none of the choices",
+        "write the text of the right choice, or its number from 0 on");
+  }
+  example.right = static_cast<std::uint32_t>(*number);
   return Done{};
 }
 

@@ -60,6 +60,9 @@ class TextPool {
 struct TextForm {
   bool lowercase = false;
   bool strip_accents = false;
+  // Prompts are a user's questions, written as the model's chats are
+  // (text/chat_template.h). That is done when they become tokens.
+  bool chat = false;
 
   bool any() const { return lowercase || strip_accents; }
 
@@ -113,20 +116,24 @@ enum class TaskKind {
   kClassification,  // a text, or two, and one label
   kRegression,      // a text, or two, and one number
   kTagging,         // words, each with a label
+  kAnswers,         // a prompt, and the text that answers it
+  kChoices,         // a prompt, and texts of which one answers it
 };
 
 inline constexpr std::int32_t kNoLabel = -1;
 
 // One example. The views belong to the dataset. A tagging example has words,
-// the others have texts.
+// one of choices a text and words, which are the choices; the others have
+// texts.
 struct Example {
-  std::string_view text;
-  std::string_view second;  // of a pair
+  std::string_view text;    // of answers and choices the prompt
+  std::string_view second;  // of a pair, of answers the answer
   std::uint64_t first_word = 0;
   std::uint32_t word_count = 0;
   std::int32_t label = kNoLabel;
   double target = 0.0;  // of regression
   double weight = 1.0;
+  std::uint32_t right = 0;  // which of the choices
 };
 
 // The examples of one split, in memory. It moves and never copies; a move
@@ -199,11 +206,18 @@ struct TaskName {
   friend bool operator==(const TaskName&, const TaskName&) = default;
 };
 
+// Returns whether the task has classes, which have names.
+constexpr bool HasClasses(TaskKind task) {
+  return task == TaskKind::kClassification || task == TaskKind::kTagging;
+}
+
 // "pair" is the classification of two texts.
 inline std::optional<TaskName> ParseTaskName(std::string_view name) {
   if (name == "classification") return TaskName{TaskKind::kClassification};
   if (name == "regression") return TaskName{TaskKind::kRegression};
   if (name == "tagging") return TaskName{TaskKind::kTagging};
+  if (name == "answers") return TaskName{TaskKind::kAnswers};
+  if (name == "choices") return TaskName{TaskKind::kChoices};
   if (name == "pair") return TaskName{TaskKind::kClassification, true};
   return std::nullopt;
 }
@@ -264,8 +278,8 @@ void ItemsOf(const Cell& cell, std::vector<std::string_view>& items);
 // CoNLL-U writes "_" for "nothing here".
 inline bool IsNoTag(std::string_view tag) { return tag.empty() || tag == "_"; }
 
-// It leads from roles (text, second, label, weight; words, tags, weight) to
-// columns.
+// It leads from roles (text, second, label, weight; words, tags, weight; of
+// choices also `choices`) to columns.
 using ColumnMap = std::map<std::string, std::string>;
 
 ColumnMap DefaultColumns(TaskKind task, FileFormat::Kind kind);
@@ -314,6 +328,9 @@ class DatasetReader {
   Expected<Done> AddRow(const RowSource& source, const Row& row,
                         const RowRoles& roles, TextShaper& shaper,
                         Dataset& data) const;
+  Expected<Done> AddChoices(const RowSource& source, const Row& row,
+                            const RowRoles& roles, TextShaper& shaper,
+                            Dataset& data) const;
   Expected<Done> AddWords(const RowSource& source, const Row& row,
                           const RowRoles& roles, TextShaper& shaper,
                           Dataset& data) const;

@@ -58,11 +58,12 @@ Expected<Dataset> DataLoader::ReadSplit(const DatasetEntry& entry,
   reader.WithForm(
       {.lowercase = found->second.form.lowercase || request.form.lowercase,
        .strip_accents =
-           found->second.form.strip_accents || request.form.strip_accents});
+           found->second.form.strip_accents || request.form.strip_accents,
+       .chat = found->second.form.chat});
   reader.WithLabelRules(ChainOf(found->second, request));
   if (!found->second.labelled) reader.WithoutLabels();
   if (found->second.skip_unlabelled) reader.SkipUnlabelled();
-  if (labels != nullptr && task.kind != TaskKind::kRegression) {
+  if (labels != nullptr && HasClasses(task.kind)) {
     reader.WithLabels(*labels);
   }
   return reader.Read(std::move(file), found->second.format, columns);
@@ -168,8 +169,7 @@ LabelChain ChainOf(const SplitEntry& split, const DataRequest& request) {
 
 Expected<Done> CheckLabelsLeft(const TaskName& task, const LabelSet& labels,
                                const Dataset& train) {
-  if (task.kind == TaskKind::kRegression || train.ruled().empty() ||
-      labels.size() >= 2) {
+  if (!HasClasses(task.kind) || train.ruled().empty() || labels.size() >= 2) {
     return Done{};
   }
   return Fault{

@@ -194,6 +194,7 @@ void TakeFormat(YamlFields& fields, FileFormat& format, ColumnMap& columns) {
 void TakeForm(YamlFields& fields, const std::string& id, SplitEntry& shared) {
   shared.form.lowercase = fields.Bool("lowercase").value_or(false);
   shared.form.strip_accents = fields.Bool("strip_accents").value_or(false);
+  shared.form.chat = fields.Bool("chat").value_or(false);
   for (const auto& [label, name] : fields.Pairs("label_map")) {
     shared.rules.names.emplace(label, name);
   }
@@ -228,16 +229,16 @@ Expected<DatasetEntry> TakeDataset(const YamlEntry& named,
   YamlFields fields(node, file, Shown(id));
   CheckEntryId(fields, named.key_mark, id);
   fields.KnowOnly({"task", "labels", "format", "delimiter", "header", "names",
-                   "columns", "lowercase", "strip_accents", "label_map",
+                   "columns", "lowercase", "strip_accents", "chat", "label_map",
                    "drop_labels", "splits"});
   DatasetEntry entry;
   entry.id = id;
   if (const auto task = fields.Text("task")) {
     entry.task = ParseTaskName(*task);
     if (!entry.task) {
-      fields.Fail(MarkOf(fields, "task"),
-                  "task " + Shown(*task) + " is unknown",
-                  "use classification, regression, tagging or pair");
+      fields.Fail(
+          MarkOf(fields, "task"), "task " + Shown(*task) + " is unknown",
+          "use classification, regression, tagging, pair, answers or choices");
     }
   }
   entry.labels = fields.Words("labels");
@@ -367,8 +368,9 @@ std::optional<TaskName> TaskOf(RequestFields& fields) {
   if (name.empty()) return std::nullopt;
   const std::optional<TaskName> task = ParseTaskName(name);
   if (!task) {
-    fields.Fail("task", "is unknown: " + Shown(name),
-                "use classification, regression, tagging or pair");
+    fields.Fail(
+        "task", "is unknown: " + Shown(name),
+        "use classification, regression, tagging, pair, answers or choices");
   }
   return task;
 }
@@ -400,8 +402,7 @@ Expected<DataRequest> ReadDataRequest(const JsonValue& data) {
     fields.Fail("train_rows", "and train_share are both given",
                 "give one of them");
   }
-  const bool numbers =
-      request.task && request.task->kind == TaskKind::kRegression;
+  const bool numbers = request.task && !HasClasses(request.task->kind);
   if (numbers && request.rules.any()) {
     fields.Fail("label_map",
                 "and drop_labels are of classes, and the task is "

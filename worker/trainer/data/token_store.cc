@@ -219,21 +219,21 @@ void TokenStore::CountRepeats() {
 }
 
 std::span<const std::int32_t> TokenStore::token_labels(std::size_t row) const {
-  if (!tagging_) return {};
+  if (!by_token_) return {};
   return {token_labels_.data() + offsets_[row],
           token_labels_.data() + offsets_[row + 1]};
 }
 
 std::vector<std::uint64_t> TokenStore::CountLabels(std::size_t classes) const {
   std::vector<std::uint64_t> counts(classes);
-  for (const std::int32_t label : tagging_ ? token_labels_ : labels_) {
+  for (const std::int32_t label : by_token_ ? token_labels_ : labels_) {
     if (label != kIgnoredLabel) ++counts[static_cast<std::size_t>(label)];
   }
   return counts;
 }
 
 std::span<const UnreadWord> TokenStore::unread(std::size_t row) const {
-  if (!tagging_) return {};
+  if (!by_token_) return {};
   return {unread_.data() + (row == 0 ? 0 : unread_ends_[row - 1]),
           unread_.data() + unread_ends_[row]};
 }
@@ -254,18 +254,56 @@ void TokenStore::AddUnread(std::span<const std::int32_t> word_labels,
   unread_ends_.push_back(unread_.size());
 }
 
+void TokenStore::CloseRow(double weight) {
+  keys_.push_back(RowKeyOf(
+      std::span(ids_).subspan(offsets_.back()),
+      std::span(types_).subspan(static_cast<std::size_t>(offsets_.back()))));
+  offsets_.push_back(ids_.size());
+  weights_.push_back(static_cast<float>(weight));
+}
+
+void TokenStore::AddAnswer(std::span<const std::int32_t> prompt,
+                           std::span<const std::int32_t> answer,
+                           std::int32_t end, std::size_t max_length) {
+  const std::size_t begin = ids_.size();
+  ids_.insert(ids_.end(), prompt.begin(), prompt.end());
+  ids_.insert(ids_.end(), answer.begin(), answer.end());
+  if (!answer.empty() && end >= 0) ids_.push_back(end);
+  const std::size_t told = answer.empty() ? 0 : 1;  // the last token alone
+  const std::size_t whole = ids_.size() - begin - told;
+  const std::size_t kept = std::min(whole, max_length);
+  for (std::size_t i = 0; i < kept; ++i) {
+    const bool answers = i + 1 >= prompt.size() && told > 0;
+    token_labels_.push_back(answers ? ids_[begin + i + 1] : kIgnoredLabel);
+  }
+  ids_.resize(begin + kept);
+  types_.resize(ids_.size(), 0);
+  cut_.push_back(kept < whole);
+  unread_ends_.push_back(0);
+}
+
+std::span<const std::int32_t> TokenStore::prompt(std::size_t row) const {
+  const std::span<const std::int32_t> labels = token_labels(row);
+  const auto first = std::ranges::find_if(
+      labels, [](std::int32_t label) { return label != kIgnoredLabel; });
+  const std::span<const std::int32_t> all = ids(row);
+  return first == labels.end()
+             ? all
+             : all.first(static_cast<std::size_t>(first - labels.begin()) + 1);
+}
+
+std::size_t TokenStore::cut_total() const {
+  return static_cast<std::size_t>(std::ranges::count(cut_, true));
+}
+
 Expected<Done> TokenStore::Add(const Dataset& data, std::uint32_t row,
                                const Encoding& encoding) {
   ids_.insert(ids_.end(), encoding.ids.begin(), encoding.ids.end());
   for (const std::int32_t type : encoding.type_ids) {
     types_.push_back(static_cast<std::uint8_t>(type));
   }
-  keys_.push_back(RowKeyOf(
-      std::span(ids_).subspan(offsets_.back()),
-      std::span(types_).subspan(static_cast<std::size_t>(offsets_.back()))));
-  offsets_.push_back(ids_.size());
-  weights_.push_back(static_cast<float>(data[row].weight));
-  if (!tagging_) {
+  CloseRow(data[row].weight);
+  if (!by_token_) {
     labels_.push_back(ForLoss(data[row].label));
     targets_.push_back(static_cast<float>(data[row].target));
     return Done{};
@@ -298,7 +336,7 @@ void TokenStore::Pad(std::span<const std::uint32_t> rows,
   batch.ids.assign(area, options.pad_id);
   batch.types.assign(area, 0);
   batch.mask.assign(area, 0);
-  batch.labels.assign(tagging_ ? area : batch.rows, kIgnoredLabel);
+  batch.labels.assign(by_token_ ? area : batch.rows, kIgnoredLabel);
   batch.targets.assign(batch.rows, 0.0F);
   batch.weights.assign(batch.rows, 1.0F);
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -310,7 +348,7 @@ void TokenStore::Pad(std::span<const std::uint32_t> rows,
     std::copy_n(types_.begin() + begin, length, batch.types.begin() + at);
     std::fill_n(batch.mask.begin() + at, length, 1);
     batch.weights[i] = weights_[row];
-    if (tagging_) {
+    if (by_token_) {
       std::copy_n(token_labels_.begin() + begin, length,
                   batch.labels.begin() + at);
       continue;
@@ -320,11 +358,138 @@ void TokenStore::Pad(std::span<const std::uint32_t> rows,
   }
 }
 
+namespace {
+
+Fault NoRoom(std::uint32_t row, std::size_t tokens, std::size_t most) {
+  return {FaultKind::kMisuse,
+          "row " + std::to_string(row + 1) +
+              " of the data set has a prompt of " + std::to_string(tokens) +
+              " tokens, which leaves none of " + std::to_string(most) +
+              " for an answer",
+          "give a greater training.max_length, or leave the row out"};
+}
+
+// Encodes prompts and what answers them.
+class AnswerEncoder {
+ public:
+  // `chat` is null where prompts are taken as they are.
+  AnswerEncoder(const Tokenizer& tokenizer, const EncodeOptions& options,
+                const ChatTemplate* chat)
+      : options_(options), chat_(chat), encoder_(tokenizer) {}
+
+  Expected<Done> Prompt(std::string_view text, std::uint32_t row) {
+    EncodeOptions whole;
+    whole.add_special_tokens = chat_ == nullptr;  // a chat has its own
+    if (chat_ == nullptr) {
+      RETURN_IF_FAULT(encoder_.Encode(text, whole, prompt_));
+    } else {
+      const ChatMessage question = {"user", text};
+      ASSIGN_OR_FAULT(const std::string asked,
+                      WriteChat(*chat_, {&question, 1}, /*asks=*/true));
+      RETURN_IF_FAULT(encoder_.Encode(asked, whole, prompt_));
+    }
+    if (prompt_.ids.empty()) {
+      return Fault{FaultKind::kInconsistent,
+                   "row " + std::to_string(row + 1) +
+                       " of the data set has a prompt of 0 tokens",
+                   "give it a prompt, or leave the row out"};
+    }
+    if (prompt_.size() <= options_.max_length) return Done{};
+    return NoRoom(row, prompt_.size(), options_.max_length);
+  }
+
+  Expected<Done> Answer(std::string_view text, std::uint32_t row) {
+    EncodeOptions plain;
+    plain.add_special_tokens = false;
+    RETURN_IF_FAULT(encoder_.Encode(text, plain, answer_));
+    if (!answer_.ids.empty()) return Done{};
+    return Fault{FaultKind::kInconsistent,
+                 "row " + std::to_string(row + 1) +
+                     " of the data set has an answer of 0 tokens",
+                 "give it an answer, or leave the row out"};
+  }
+
+  std::span<const std::int32_t> prompt() const { return prompt_.ids; }
+  std::span<const std::int32_t> answer() const { return answer_.ids; }
+
+ private:
+  const EncodeOptions& options_;
+  const ChatTemplate* chat_;
+  Encoder encoder_;
+  Encoding prompt_;
+  Encoding answer_;
+};
+
+}  // namespace
+
+Expected<Done> TokenStore::AddAnswers(const Dataset& data,
+                                      std::span<const std::uint32_t> rows,
+                                      const Tokenizer& tokenizer,
+                                      const EncodeOptions& options,
+                                      PairForm form, const StopSign& stop) {
+  EncodeOptions bounded = options;
+  if (bounded.max_length == 0) bounded.max_length = ~std::size_t{0};
+  const bool choices = data.task() == TaskKind::kChoices;
+  const std::int32_t end = choices ? -1 : tokenizer.end().value_or(-1);
+  if (!choices && end < 0) {
+    return Fault{FaultKind::kInconsistent,
+                 "the tokenizer names no token that ends an answer",
+                 "name it: \"eos_token\" in tokenizer_config.json"};
+  }
+  if (data.form().chat && tokenizer.chat() == nullptr) {
+    return Fault{FaultKind::kUnsupported,
+                 "the data set is of chats, and the model's folder has no chat "
+                 "template that is known",
+                 "take an instructed SmolLM2, Qwen2.5, Qwen3 or Llama 3, or "
+                 "write prompts whole and leave chat out"};
+  }
+  by_token_ = true;
+  AnswerEncoder encoder(tokenizer, bounded,
+                        data.form().chat ? tokenizer.chat() : nullptr);
+  for (const std::uint32_t row : rows) {
+    RETURN_IF_FAULT(stop.Check());
+    const Example& example = data[row];
+    RETURN_IF_FAULT(encoder.Prompt(example.text, row));
+    const auto add = [&](std::string_view answer) -> Expected<Done> {
+      RETURN_IF_FAULT(encoder.Answer(answer, row));
+      AddAnswer(encoder.prompt(), encoder.answer(), end, bounded.max_length);
+      answer_bytes_.push_back(static_cast<std::uint32_t>(answer.size()));
+      CloseRow(example.weight);
+      return Done{};
+    };
+    if (!choices && !data.labelled()) {
+      AddAnswer(encoder.prompt(), {}, end, bounded.max_length);
+      answer_bytes_.push_back(0);
+      CloseRow(example.weight);
+      continue;
+    }
+    if (!choices || form == PairForm::kRight) {
+      RETURN_IF_FAULT(
+          add(choices ? data.words(row)[example.right] : example.second));
+      continue;
+    }
+    const auto first = static_cast<std::uint32_t>(size());
+    for (const std::string_view choice : data.words(row)) {
+      RETURN_IF_FAULT(add(choice));
+    }
+    choices_.push_back(
+        {static_cast<std::uint32_t>(size()), first + example.right});
+  }
+  return Done{};
+}
+
 Expected<TokenStore> Tokenize(const Dataset& data,
                               std::span<const std::uint32_t> rows,
                               const Tokenizer& tokenizer,
                               const EncodeOptions& options, PairForm form,
                               const StopSign& stop) {
+  TokenStore store;
+  if (data.task() == TaskKind::kAnswers || data.task() == TaskKind::kChoices) {
+    RETURN_IF_FAULT(
+        store.AddAnswers(data, rows, tokenizer, options, form, stop));
+    store.CountRepeats();
+    return store;
+  }
   std::vector<Texts> passes = {Texts::kAll};
   if (form == PairForm::kApart) {
     if (!data.is_pair()) {
@@ -334,8 +499,7 @@ Expected<TokenStore> Tokenize(const Dataset& data,
     }
     passes = {Texts::kFirst, Texts::kSecond};
   }
-  TokenStore store;
-  store.tagging_ = data.task() == TaskKind::kTagging;
+  store.by_token_ = data.task() == TaskKind::kTagging;
   Encoder encoder(tokenizer);
   Encoding encoding;
   for (const Texts texts : passes) {

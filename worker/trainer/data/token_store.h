@@ -148,13 +148,22 @@ class BatchCursor {
   std::vector<RowBatch> plan_;
 };
 
-// How a model reads a pair. Apart, rows 0 to n-1 are the first texts of n
-// pairs, n to 2n-1 the second ones, each with its pair's label, target and
-// weight.
+// How a model reads a pair, or choices. Apart, rows 0 to n-1 are the first
+// texts of n pairs, n to 2n-1 the second ones, each with its pair's label,
+// target and weight.
 enum class PairForm {
   kJoined,  // [CLS] a [SEP] b [SEP]: one row
   kApart,   // compared: [CLS] a [SEP], [CLS] b [SEP]
+  kRight,   // of choices the right one alone, to train on
 };
+
+// A prompt p and an answer a are one row, p a, whose last token is left out: it
+// is only told. A token's label is the next token where that is of the answer,
+// else kIgnoredLabel. Behind an answer comes a token that ends it. A choice has
+// none, and each choice of an example is a row.
+//
+//   The sky is | blue <end>      ids     The sky is blue
+//                                labels  -   -   blue <end>
 
 struct PadOptions {
   std::int64_t pad_id = 0;
@@ -194,11 +203,28 @@ class TokenStore {
   RowKey key(std::size_t row) const { return keys_[row]; }
   // Who draws: the text, and another one where it occurs again.
   RowKey drawer(std::size_t row) const;
-  // Only tagging has labels; of a data set without labels each word has 0.
+  // Only tagging has labels; of a data set without labels each word has 0. Of
+  // an answer the next tokens.
   std::span<const std::int32_t> token_labels(std::size_t row) const;
   // How often a model reads each of the classes 0 to `classes` - 1.
   std::vector<std::uint64_t> CountLabels(std::size_t classes) const;
   std::span<const UnreadWord> unread(std::size_t row) const;
+  // The tokens of a row before its answer.
+  std::span<const std::int32_t> prompt(std::size_t row) const;
+  // Whether the row's answer goes on beyond options.max_length.
+  bool is_cut(std::size_t row) const { return !cut_.empty() && cut_[row]; }
+  std::size_t cut_total() const;
+  // How long the text of the row's answer is.
+  std::uint32_t answer_bytes(std::size_t row) const {
+    return answer_bytes_[row];
+  }
+  // Where each example's choices end among the rows, and which of all rows is
+  // the right one. Empty of other tasks, and of kRight.
+  struct Choices {
+    std::uint32_t end = 0;
+    std::uint32_t right = 0;
+  };
+  std::span<const Choices> choices() const { return choices_; }
   // Returns how many words have a label, whether they are read or not.
   std::size_t word_total() const { return words_; }
   std::size_t unread_total() const { return unread_.size(); }
@@ -215,27 +241,42 @@ class TokenStore {
                                        PairForm form, const StopSign& stop);
   Expected<Done> Add(const Dataset& data, std::uint32_t row,
                      const Encoding& encoding);
+  // Adds a row of a prompt and what answers it; -1: no token ends it.
+  void AddAnswer(std::span<const std::int32_t> prompt,
+                 std::span<const std::int32_t> answer, std::int32_t end,
+                 std::size_t max_length);
+  void CloseRow(double weight);
+  Expected<Done> AddAnswers(const Dataset& data,
+                            std::span<const std::uint32_t> rows,
+                            const Tokenizer& tokenizer,
+                            const EncodeOptions& options, PairForm form,
+                            const StopSign& stop);
   void CountRepeats();
   void AddUnread(std::span<const std::int32_t> word_labels,
                  const Encoding& encoding);
 
-  bool tagging_ = false;
+  bool by_token_ = false;  // labels, of tagging and of answers
   std::vector<std::uint64_t> offsets_ = {0};
   std::vector<std::int32_t> ids_;
   std::vector<std::uint8_t> types_;
-  std::vector<RowKey> keys_;                // of the rows
-  std::vector<std::uint32_t> repeats_;      // of a row's text, before it
-  std::vector<std::int32_t> token_labels_;  // of tagging
-  std::size_t words_ = 0;                   // of tagging
-  std::vector<UnreadWord> unread_;          // of tagging
-  std::vector<std::uint64_t> unread_ends_;  // by row, of tagging
-  std::vector<std::int32_t> labels_;        // of the rows
+  std::vector<RowKey> keys_;                 // of the rows
+  std::vector<std::uint32_t> repeats_;       // of a row's text, before it
+  std::vector<std::int32_t> token_labels_;   // by_token_
+  std::size_t words_ = 0;                    // of tagging
+  std::vector<UnreadWord> unread_;           // of tagging
+  std::vector<std::uint64_t> unread_ends_;   // by row, of tagging
+  std::vector<bool> cut_;                    // of answers
+  std::vector<std::uint32_t> answer_bytes_;  // of answers
+  std::vector<Choices> choices_;             // by example
+  std::vector<std::int32_t> labels_;         // of the rows
   std::vector<float> targets_;
   std::vector<float> weights_;
 };
 
 // Encodes these rows in this order, cut to options.max_length. Returns kMisuse
-// for kApart where the data are no pairs. It asks `stop` before each row.
+// for kApart where the data are no pairs, and for a prompt that leaves its
+// answer no token. Answers end with the tokenizer's end() token. It asks `stop`
+// before each row.
 Expected<TokenStore> Tokenize(const Dataset& data,
                               std::span<const std::uint32_t> rows,
                               const Tokenizer& tokenizer,

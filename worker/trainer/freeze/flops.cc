@@ -47,17 +47,28 @@ double Sum(const std::vector<ModuleFlops>& modules, Member member) {
   return sum;
 }
 
+// Returns the operations of telling the tokens of answers.
+ModuleFlops AnswerFlops(const ModelConfig& config, std::int64_t answered,
+                        const Gradients& gradients, bool below) {
+  ModuleFlops flops;
+  AddProduct(ProductFlops(answered, config.hidden, config.vocabulary),
+             gradients(config.tied ? Part::kEmbeddings : Part::kHead), below,
+             flops);
+  return flops;
+}
+
 // A batch of one task.
 struct Texts {
   std::int64_t texts, tokens;
   std::size_t task;
+  std::int64_t answered = 0;
 };
 
 // What block `given` reads, and all above, has a gradient besides; -1: nothing.
 StepFlops Count(const ModelConfig& config, const Heads& heads,
                 const Gradients& gradients, const Texts& batch,
                 std::int64_t given) {
-  const auto [texts, tokens, task] = batch;
+  const auto [texts, tokens, task, answered] = batch;
   StepFlops step;
   const bool table = gradients(Part::kEmbeddings);
   bool below = table;
@@ -78,10 +89,14 @@ StepFlops Count(const ModelConfig& config, const Heads& heads,
     below = below || gradients(Part::kPooler);
   }
   for (std::size_t i = 0; i < heads.size(); ++i) {
-    step.modules.push_back(i == task
-                               ? HeadFlops(config, heads[i], texts, tokens,
-                                           gradients(Part::kHead), below)
-                               : ModuleFlops());
+    if (i != task) {
+      step.modules.emplace_back();
+    } else if (heads[i].task == Task::kAnswers) {
+      step.modules.push_back(AnswerFlops(config, answered, gradients, below));
+    } else {
+      step.modules.push_back(HeadFlops(config, heads[i], texts, tokens,
+                                       gradients(Part::kHead), below));
+    }
   }
   const std::vector<std::string> names = ModuleNames(config, heads);
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -104,9 +119,10 @@ double StepFlops::skipped() const {
 
 StepFlops CountFlops(const ModelConfig& config, const Heads& heads,
                      const FreezePlan& plan, std::int64_t texts,
-                     std::int64_t tokens, std::size_t task) {
+                     std::int64_t tokens, std::size_t task,
+                     std::int64_t answered) {
   return Count(config, heads, Gradients(config, heads, task, plan),
-               {texts, tokens, task}, -1);
+               {texts, tokens, task, answered}, -1);
 }
 
 StepFlops CountInputFlops(const ModelConfig& config, const Heads& heads,

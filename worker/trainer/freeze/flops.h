@@ -38,10 +38,12 @@ struct StepFlops {
 
 // A step has `texts` of `tokens` each, padding included. Where the head reads
 // the first token alone, so does the top layer, trained or not.
-// The batch is of the task with this number.
+// The batch is of the task with this number. `answered` are the tokens of
+// answers, each of which is told by the whole vocabulary.
 StepFlops CountFlops(const ModelConfig& config, const Heads& heads,
                      const FreezePlan& plan, std::int64_t texts,
-                     std::int64_t tokens, std::size_t task = 0);
+                     std::int64_t tokens, std::size_t task = 0,
+                     std::int64_t answered = 0);
 
 // A pass from what block `from` is given, 1 or more, to the loss, and back to
 // it with the gradient of no weight. The blocks below have no part in it.

@@ -86,6 +86,11 @@ std::string ModulesInWords(const ModelConfig& config, const Heads& heads) {
                                 : ", head.0 to head." + last(config.heads));
 }
 
+// A decoder may tell next tokens by the table of its embeddings.
+bool HasHead(const ModelConfig& config, const Heads& heads) {
+  return !HeadParametersOf(config, heads).empty();
+}
+
 Fault NoModule(const std::string& model, const std::string& module,
                const ModelConfig& config, const Heads& heads) {
   const std::string fix = module == kPooler
@@ -269,6 +274,12 @@ Expected<Done> CheckModules(const std::string& model, const ModelConfig& config,
                             const Heads& heads, const ModuleRates& rates,
                             const std::set<std::string>& searched) {
   const std::set<std::string> known = KnownModules(config, heads);
+  if (searched.contains("head") && !HasHead(config, heads)) {
+    return Fault{FaultKind::kMisuse,
+                 "the rate of head is searched, and " + model +
+                     " tells next tokens by the table of its embeddings",
+                 "give head the rate 0, and search embeddings"};
+  }
   for (const auto& [name, rate] : rates) {
     const bool in_vain = name != kPooler || searched.contains(name);
     if (in_vain && !known.contains(name)) {
@@ -297,6 +308,7 @@ Expected<FreezePlan> MakeFreezePlan(const ModelConfig& config,
   if (rates.contains(kPooler) && !HasPooler(config, heads)) {
     plan.absent.emplace_back(kPooler);
   }
+  if (!HasHead(config, heads)) plan.absent.emplace_back("head");
   plan.prefix_blocks = 1 + config.layers;
   for (const ParameterSpec& spec : ParametersOf(config, heads)) {
     ASSIGN_OR_FAULT(ParameterPlan each,

@@ -71,7 +71,8 @@ struct FreezePlan {
   // These run without a graph: all when hard, none when lr0.
   std::int64_t frozen_blocks = 0;
   std::int64_t trained_weights = 0;  // single numbers, not tensors
-  // A pooler that has a rate and is not there is worth a log.
+  // A pooler that has a rate and is not there is worth a log, and so is a head
+  // that is the embeddings' table.
   std::vector<std::string> absent;
 };
 
@@ -89,7 +90,8 @@ bool IsWithin(const ParameterSpec& spec, const std::string& module);
 
 // A rate without a module would be searched in vain. `model` is the id that
 // faults name, `searched` are the trial's parameters: a study has a rate for
-// the pooler of every model, and may only not search it where there is none.
+// the pooler and the head of every model, and may only not search them where
+// there are none.
 // Returns kMisuse naming module, model and its modules, or a rate that is
 // negative or not finite.
 Expected<Done> CheckModules(const std::string& model, const ModelConfig& config,

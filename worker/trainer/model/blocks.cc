@@ -41,6 +41,11 @@ Blocks::Surroundings Blocks::Around(const Batch& batch) const {
   return around;
 }
 
+Blocks::Surroundings Blocks::After(const Batch& /*batch*/,
+                                   TokenMemory& /*memory*/) const {
+  TORCH_CHECK(false, "only a decoder goes on with a text");
+}
+
 Blocks::Turn Blocks::TurnOf(std::int64_t layer, const Surroundings& around,
                             const Pass& pass) const {
   const bool drops = pass.training && 1 + layer >= pass.still_blocks;
@@ -538,6 +543,37 @@ Blocks::Surroundings LlamaBlocks::Around(const Batch& batch) const {
   return around;  // its mask: [B, 1, N, N]
 }
 
+Blocks::Surroundings LlamaBlocks::After(const Batch& batch,
+                                        TokenMemory& memory) const {
+  Surroundings around;
+  if (memory.keys.empty()) {
+    around = Around(batch);
+    memory.keys.resize(layers_.size());
+    memory.values.resize(layers_.size());
+    memory.there = batch.mask;
+    memory.lengths = batch.mask.sum(1);
+  } else {
+    around.batch = &batch;
+    const std::int64_t most = memory.there.size(1) + 1;  // of any position
+    const Rotation all = RotationOf(most, config().head_size(), config().theta,
+                                    batch.ids.options().dtype(at::kFloat),
+                                    config().rotary_scaling);
+    const auto own = [&](const at::Tensor& of_all) {
+      return of_all.index_select(0, memory.lengths)
+          .unsqueeze(1)
+          .unsqueeze(1);  // [B, 1, 1, D]
+    };
+    around.rotation = {own(all.cosine), own(all.sine)};
+    memory.there = at::cat(
+        {memory.there, at::ones(batch.ids.sizes(), batch.ids.options())},
+        1);  // [B, T + 1]
+    memory.lengths = memory.lengths + 1;
+    around.mask = AdditiveMask(memory.there);  // [B, 1, 1, T + 1]
+  }
+  around.memory = &memory;
+  return around;
+}
+
 at::Tensor LlamaBlocks::ForQueries(const at::Tensor& x) const {
   const std::int64_t share = config().heads / config().heads_of_keys();
   return share == 1 ? x : x.repeat_interleave(share, 1);  // [B, A, N, D]
@@ -556,11 +592,19 @@ at::Tensor LlamaBlocks::Attend(const Layer& layer, const at::Tensor& hidden,
   const std::int64_t keys = config().heads_of_keys();
   const at::Tensor query =
       rotated(layer.query, layer.query_norm, config().heads);
-  const at::Tensor key = ForQueries(rotated(layer.key, layer.key_norm, keys));
-  const at::Tensor value =
-      ForQueries(SplitHeads(Map(layer.value, normal, turn), keys));
-  const at::Tensor seen =
-      See(query, key, value, turn.around.mask, turn);  // [B, N, A * D]
+  at::Tensor key = rotated(layer.key, layer.key_norm, keys);
+  at::Tensor value = SplitHeads(Map(layer.value, normal, turn), keys);
+  if (TokenMemory* const memory = turn.around.memory) {
+    const auto i = static_cast<std::size_t>(turn.layer);
+    if (memory->keys[i].defined()) {
+      key = at::cat({memory->keys[i], key}, 2);        // [B, K, T, D]
+      value = at::cat({memory->values[i], value}, 2);  // [B, K, T, D]
+    }
+    memory->keys[i] = key;
+    memory->values[i] = value;
+  }
+  const at::Tensor seen = See(query, ForQueries(key), ForQueries(value),
+                              turn.around.mask, turn);  // [B, N, A * D]
   return Behind(layer.attention_out, Map(layer.attention_out, seen, turn));
 }
 

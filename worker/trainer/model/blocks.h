@@ -26,6 +26,14 @@ struct Form {
   std::optional<at::ScalarType> half;  // also in this type
 };
 
+// What the layers of a decoder keep of the tokens that they have read, so that
+// one more token costs one more. Its texts stay those of the first batch.
+struct TokenMemory {
+  std::vector<at::Tensor> keys, values;  // by layer, [B, K, T, D]
+  at::Tensor there;                      // [B, T] int64, 0 for padding, else 1
+  at::Tensor lengths;                    // [B] int64, tokens so far
+};
+
 // The blocks of one encoder. They share the weights that they are made of. They
 // never change, so any thread may run them if LibTorch allows it. All functions
 // throw what LibTorch throws.
@@ -38,8 +46,9 @@ class Blocks {
     at::Tensor mask;        // [B, 1, 1, N] to be added to scores
     at::Tensor local_mask;  // [B, 1, N, N]
     Rotation rotation, local_rotation;
-    at::Tensor distances;  // [2 S, H]
-    at::Tensor places;     // [N, N] into distances
+    at::Tensor distances;           // [2 S, H]
+    at::Tensor places;              // [N, N] into distances
+    TokenMemory* memory = nullptr;  // of a decoder that goes on from it
   };
 
   virtual ~Blocks() = default;
@@ -48,6 +57,10 @@ class Blocks {
 
   virtual at::Tensor Embed(const Batch& batch, const Pass& pass) const = 0;
   virtual Surroundings Around(const Batch& batch) const;
+  // The same for what comes after `memory`, which outlives it: whole texts
+  // where that is empty, else one token of each text, [B, 1]. A decoder's
+  // alone.
+  virtual Surroundings After(const Batch& batch, TokenMemory& memory) const;
   virtual at::Tensor RunLayer(std::int64_t layer, const at::Tensor& hidden,
                               const Surroundings& around,
                               const Pass& pass) const = 0;
@@ -218,6 +231,7 @@ class LlamaBlocks : public Blocks {
 
   at::Tensor Embed(const Batch& batch, const Pass& pass) const override;
   Surroundings Around(const Batch& batch) const override;
+  Surroundings After(const Batch& batch, TokenMemory& memory) const override;
   at::Tensor RunLayer(std::int64_t layer, const at::Tensor& hidden,
                       const Surroundings& around,
                       const Pass& pass) const override;

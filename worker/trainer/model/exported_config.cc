@@ -46,6 +46,8 @@ Expected<ExportedFacts> ReadExportedFacts(std::string_view config_json) {
   ExportedFacts facts;
   if (architecture.ends_with("ForTokenClassification")) {
     facts.task = Task::kTokens;
+  } else if (architecture.ends_with("ForCausalLM")) {
+    facts.task = Task::kAnswers;
   } else if (!architecture.ends_with("ForSequenceClassification")) {
     return Fault{
         FaultKind::kUnsupported,
@@ -54,19 +56,23 @@ Expected<ExportedFacts> ReadExportedFacts(std::string_view config_json) {
         kFix};
   }
   ConfigMembers members(root);
-  ASSIGN_OR_FAULT(std::vector<std::string> labels, LabelsOf(root));
+  std::vector<std::string> labels;
+  if (facts.task != Task::kAnswers) {
+    ASSIGN_OR_FAULT(labels, LabelsOf(root));
+  }
   const bool numbers =
       facts.task == Task::kSequence &&
       (members.Text("problem_type", "") == "regression" || labels.size() == 1);
   if (numbers) {
     facts.task = Task::kRegression;
-  } else {
+  } else if (facts.task != Task::kAnswers) {
     facts.labels = std::move(labels);
   }
   ConfigMembers texts = members.Within(kTextsMember);
   facts.texts.max_length = texts.CountOr("max_length", 0, kMaxPositions, 0);
   facts.texts.lowercase = texts.Flag("lowercase", false);
   facts.texts.strip_accents = texts.Flag("strip_accents", false);
+  facts.texts.chat = texts.Flag("chat", false);
   for (const ConfigMembers* each : {&members, &texts}) {
     if (each->fault()) return *each->fault();
   }
@@ -79,7 +85,8 @@ std::string TextsMember(const TextReading& texts) {
   return std::string(",\n  \"") + kTextsMember +
          "\": {\"max_length\": " + std::to_string(texts.max_length) +
          ", \"lowercase\": " + flag(texts.lowercase) +
-         ", \"strip_accents\": " + flag(texts.strip_accents) + "}";
+         ", \"strip_accents\": " + flag(texts.strip_accents) +
+         (texts.chat ? ", \"chat\": true}" : "}");
 }
 
 }  // namespace frostline::trainer

@@ -27,6 +27,7 @@ struct TextReading {
   std::int64_t max_length = 0;  // 0: nobody has said
   bool lowercase = false;
   bool strip_accents = false;
+  bool chat = false;  // prompts are a user's questions
 };
 
 // What a fine-tuned model answers, and how it reads texts.

@@ -2,6 +2,7 @@
 #include "worker/trainer/model/family.h"
 
 #include <array>
+#include <optional>
 #include <set>
 
 #include "worker/trainer/model/limits.h"
@@ -498,6 +499,18 @@ void ReadRotary(ConfigMembers& members, ModelConfig& config) {
   if (rotary.fault()) members.Fail(rotary.fault()->kind, "rope_parameters");
 }
 
+// One id, or several any of which ends a text.
+void ReadEnds(const ConfigMembers& members, ModelConfig& config) {
+  const JsonValue* value = members.Find("eos_token_id");
+  if (value == nullptr) return;
+  const bool list = value->is(JsonKind::kArray);
+  for (const JsonValue* at = list ? value->first : value; at != nullptr;
+       at = list ? at->next : nullptr) {
+    const std::optional<std::int32_t> id = at->Index();
+    if (id && *id < config.vocabulary) config.ends.push_back(*id);
+  }
+}
+
 // A window, a cap or a part that would be left out gives other numbers.
 void RefuseOtherDecoders(ConfigMembers& members, const ModelConfig& config) {
   const auto refuse = [&](bool is, const std::string& what) {
@@ -533,6 +546,8 @@ void LlamaRules::Read(ConfigMembers& members, ModelConfig& config) const {
   config.qkv_bias = config.model_type == "qwen2";
   config.head_norms = config.model_type == "qwen3";
   config.pads_alone = members.Find("pad_token_id") != nullptr;
+  config.tied = members.Flag("tie_word_embeddings", false);
+  ReadEnds(members, config);
   config.norm_epsilon = members.Number("rms_norm_eps", 1.0, 1e-6);
   config.hidden_dropout = 0.0;
   config.attention_dropout = members.Number("attention_dropout", 1.0, 0.0);
@@ -593,9 +608,14 @@ LayerNames LlamaRules::NamesOf(const ModelConfig& /*config*/,
           .norm = at + "post_attention_layernorm"};
 }
 
-HeadShape LlamaRules::HeadOf(const ModelConfig& /*config*/,
+HeadShape LlamaRules::HeadOf(const ModelConfig& config,
                              const HeadSpec& head) const {
   HeadShape shape;
+  if (head.task == Task::kAnswers) {
+    if (!config.tied) shape.output = "lm_head";
+    shape.output_bias = false;
+    return shape;
+  }
   shape.output = "score";
   shape.output_bias = head.task == Task::kTokens;
   return shape;

@@ -36,26 +36,28 @@ bool Within(const at::Tensor& ids, std::int64_t end) {
          ids.max().item<std::int64_t>() < end;
 }
 
-Expected<Done> CheckLabels(const Batch& batch, const HeadSpec& head) {
+Expected<Done> CheckLabels(const Batch& batch, const ModelConfig& config,
+                           const HeadSpec& head) {
   const at::Tensor& labels = batch.labels;
-  const bool classes =
-      head.task == Task::kSequence || head.task == Task::kTokens;
+  const bool classes = head.task != Task::kRegression;
   if (labels.scalar_type() != (classes ? at::kLong : at::kFloat)) {
     return BadBatch(FaultKind::kMisuse, "has labels of the wrong type");
   }
   const std::int64_t texts = batch.ids.size(0);
   const bool fits =
-      head.task == Task::kTokens
+      LabelsTokens(head.task)
           ? labels.sizes() == batch.ids.sizes()
           : labels.dim() == 1 &&
                 labels.size(0) == (head.apart() ? texts / 2 : texts);
   if (!fits) return BadBatch(FaultKind::kMisuse, "has too few or many labels");
   if (!classes) return Done{};
   const at::Tensor known = labels.masked_fill(labels.eq(-100), 0);
-  if (Within(known, head.outputs)) return Done{};
-  return BadBatch(FaultKind::kInconsistent, "has a label outside of the " +
-                                                std::to_string(head.outputs) +
-                                                " classes");
+  const std::int64_t end =
+      head.task == Task::kAnswers ? config.vocabulary : head.outputs;
+  if (Within(known, end)) return Done{};
+  return BadBatch(
+      FaultKind::kInconsistent,
+      "has a label outside of the " + std::to_string(end) + " classes");
 }
 
 }  // namespace
@@ -125,7 +127,7 @@ Expected<Done> CheckBatch(const Batch& batch, const ModelConfig& config,
                     "has a token type that the model lacks");
   }
   if (!batch.labels.defined()) return Done{};
-  return CheckLabels(batch, head);
+  return CheckLabels(batch, config, head);
 }
 
 namespace {
@@ -535,7 +537,7 @@ at::Tensor Rotate(const at::Tensor& x, const Rotation& rotation) {
   const std::vector<at::Tensor> halves = whole.chunk(2, 3);
   const at::Tensor turned = at::cat({halves[1].neg(), halves[0]}, 3);
   const auto some = [&](const at::Tensor& of_all) {
-    return of_all.narrow(0, 0, x.size(2));
+    return of_all.dim() == 2 ? of_all.narrow(0, 0, x.size(2)) : of_all;
   };
   return (whole * some(rotation.cosine) + turned * some(rotation.sine))
       .to(x.scalar_type());  // [B, A, M, D]

@@ -190,7 +190,8 @@ at::Tensor Normalize(const at::Tensor& x, const Norm& norm,
 // Returns whether the map has a gradient to compute.
 bool Trains(const Linear& linear);
 
-// The angles, [N, D], by which each token's numbers are rotated in pairs.
+// The angles by which each token's numbers are rotated in pairs, [N, D], or of
+// one token of each text [B, 1, 1, D].
 struct Rotation {
   at::Tensor cosine, sine;
 };

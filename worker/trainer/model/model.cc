@@ -3,18 +3,22 @@
 // How each block computes is in blocks.h.
 #include "worker/trainer/model/model.h"
 
+#include <ATen/ops/full.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
 #include <algorithm>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <utility>
 
+#include "worker/trainer/model/answers.h"
 #include "worker/trainer/model/layers.h"
 #include "worker/trainer/model/limits.h"
 #include "worker/trainer/model/parameters.h"
+#include "worker/trainer/model/recompute.h"
 
 namespace frostline::trainer {
 
@@ -79,15 +83,55 @@ at::Tensor TransformerEncoder::Run(const at::Tensor& boundary,
                    pass, nullptr);
 }
 
+at::Tensor TransformerEncoder::ReadOn(const Batch& batch,
+                                      TokenMemory& memory) const {
+  const Pass pass;
+  const Blocks::Surroundings around = blocks_->After(batch, memory);
+  at::Tensor hidden = blocks_->Embed(batch, pass);  // [B, N, H]
+  for (std::int64_t i = 0; i < config_.layers; ++i) {
+    hidden = blocks_->RunLayer(i, hidden, around, pass);
+  }
+  return hidden;
+}
+
+namespace {
+
+// Layers with what they read beside hidden states, which lives as long.
+class Layers {
+ public:
+  Layers(std::shared_ptr<const Blocks> blocks, const Batch& batch,
+         const Pass& pass)
+      : blocks_(std::move(blocks)),
+        batch_(batch),
+        pass_(pass),
+        around_(blocks_->Around(batch_)) {}
+
+  at::Tensor Run(std::int64_t layer, const at::Tensor& x) const {
+    return blocks_->RunLayer(layer, x, around_, pass_);
+  }
+
+ private:
+  const std::shared_ptr<const Blocks> blocks_;
+  const Batch batch_;
+  const Pass pass_;
+  const Blocks::Surroundings around_;
+};
+
+}  // namespace
+
 at::Tensor TransformerEncoder::RunLayers(
     std::int64_t from, std::int64_t to, const at::Tensor& boundary,
     const Batch& batch, const Pass& pass,
     std::vector<at::Tensor>* states) const {
   at::Tensor hidden = boundary;  // [B, N, H]
   if (from >= to) return hidden;
-  const Blocks::Surroundings around = blocks_->Around(batch);
+  const bool twice = config_.recomputes && pass.training;
+  const auto layers = std::make_shared<const Layers>(blocks_, batch, pass);
   for (std::int64_t i = from; i < to; ++i) {
-    hidden = blocks_->RunLayer(i, hidden, around, pass);  // [B, N, H]
+    const auto run = [layers, i](const at::Tensor& x) {
+      return layers->Run(i, x);  // [B, N, H]
+    };
+    hidden = twice ? Recomputed(hidden, run) : run(hidden);
     if (states != nullptr) states->push_back(hidden);
   }
   return hidden;
@@ -102,8 +146,8 @@ class ModelHead::Drop {
   Drop(const ModelHead& head, const Batch& batch, bool training)
       : batch_(batch), training_(training) {
     const ModelConfig& config = head.config_;
-    share = head.spec_.task == Task::kTokens ? config.token_dropout
-                                             : config.sequence_dropout;
+    share = LabelsTokens(head.spec_.task) ? config.token_dropout
+                                          : config.sequence_dropout;
   }
 
   at::Tensor operator()(const at::Tensor& x, double of) {
@@ -137,6 +181,7 @@ ModelHead::ModelHead(ModelConfig config, HeadSpec spec,
   if (!shape_.pooler.empty()) pooler_ = found.LinearOf(shape_.pooler);
   switch (spec_.kind) {
     case HeadKind::kLinear:
+      if (shape_.output.empty()) return;  // TakeTable
       output_ = own(spec_.apart() ? "pair.output" : shape_.output);
       if (spec_.apart()) return;
       if (!shape_.dense.empty()) dense_ = own(shape_.dense);
@@ -196,8 +241,26 @@ at::Tensor ModelHead::Pooled(const at::Tensor& hidden, const Batch& batch,
                   shape_.pooler_activation);  // [B, H]
 }
 
+void ModelHead::TakeTable(const TransformerEncoder& encoder) {
+  if (spec_.task != Task::kAnswers || !config_.tied) return;
+  output_.weight = encoder.weights().front().value;  // [V, H]
+}
+
+at::Tensor ModelHead::Answers(const at::Tensor& hidden,
+                              const Batch& batch) const {
+  const at::Tensor all =
+      batch.labels.defined()
+          ? batch.labels.reshape(-1)
+          : at::full({batch.ids.numel()}, kIgnoredLabel, batch.ids.options());
+  const at::Tensor places = all.ne(kIgnoredLabel).nonzero().squeeze(1);  // [P]
+  return LikelihoodOf(
+      hidden.reshape({-1, hidden.size(2)}).index_select(0, places),
+      output_.weight, all.index_select(0, places));  // [P, 2]
+}
+
 at::Tensor ModelHead::Logits(const at::Tensor& hidden, const Batch& batch,
                              const Pass& pass) const {
+  if (spec_.task == Task::kAnswers) return Answers(hidden, batch);
   // Scores rounded to bf16 would tie with each other. The head is small enough
   // for fp32.
   const c10::impl::ExcludeDispatchKeyGuard in_fp32(
@@ -319,6 +382,7 @@ Model::Model(TransformerEncoder encoder, std::vector<ModelHead> heads)
     : encoder_(std::move(encoder)),
       heads_(std::move(heads)),
       specs_(SpecsOf(heads_)) {
+  for (ModelHead& head : heads_) head.TakeTable(encoder_);
   std::set<std::string> seen;
   const auto add = [&](const std::vector<Weight>& weights, bool adapters,
                        bool poolers) {
@@ -382,6 +446,7 @@ at::Tensor LossOf(const HeadSpec& head, const at::Tensor& logits,
   if (head.task == Task::kRegression) {
     return at::mse_loss(logits.reshape(-1), labels);  // []
   }
+  if (head.task == Task::kAnswers) return logits.select(1, 0).mean().neg();
   return at::cross_entropy_loss(
       logits.reshape({-1, head.outputs}), labels.reshape(-1), class_weights,
       at::Reduction::Mean, kIgnoredLabel, smoothing);  // []
@@ -505,6 +570,12 @@ Expected<TransformerEncoder> ModelFolder::ReadEncoder(
 Expected<LoadedHead> ModelFolder::ReadHead(const HeadSpec& spec,
                                            std::uint64_t seed) const {
   RETURN_IF_FAULT(CheckHead(spec));
+  if (spec.task == Task::kAnswers && !config_.decoder) {
+    return Fault{FaultKind::kMisuse,
+                 "the task is answers, and a model of the type " +
+                     config_.model_type + " tells no next tokens",
+                 "take a decoder: Llama 3, SmolLM2, Qwen2, Qwen2.5 or Qwen3"};
+  }
   return CatchTorch([&]() -> Expected<LoadedHead> {
     LoadReport report;
     at::Generator chance = at::make_generator<at::CPUGeneratorImpl>(seed);

@@ -75,6 +75,10 @@ class TransformerEncoder {
   at::Tensor Run(const at::Tensor& boundary, const Batch& batch,
                  const Pass& pass, std::int64_t from, std::int64_t to) const;
 
+  // Reads what comes after `memory`, and adds it there (Blocks::After): whole
+  // texts [B, N], then one token of each, [B, 1]. For decoders alone.
+  at::Tensor ReadOn(const Batch& batch, TokenMemory& memory) const;
+
  private:
   // Runs layers `from` to `to` - 1.
   at::Tensor RunLayers(std::int64_t from, std::int64_t to,
@@ -104,11 +108,20 @@ class ModelHead {
 
   // Turns hidden states [B, N, H] into [B, C] or [B, N, C]. For texts that are
   // read apart, into [B/2, C] or the scores [B/2].
+  // For answers into [P, 2], what LikelihoodOf says of the P labels of the
+  // batch, row by row.
   at::Tensor Logits(const at::Tensor& hidden, const Batch& batch,
                     const Pass& pass) const;
 
+  // Of a decoder that tells next tokens by the table of its embeddings.
+  void TakeTable(const TransformerEncoder& encoder);
+  // The table that tells next tokens, [V, H]. REQUIRES: the task is kAnswers.
+  const at::Tensor& table() const { return output_.weight; }
+
  private:
   class Drop;
+
+  at::Tensor Answers(const at::Tensor& hidden, const Batch& batch) const;
 
   at::Tensor TextOf(const at::Tensor& hidden, const Batch& batch) const;
   at::Tensor Pooled(const at::Tensor& hidden, const Batch& batch,

@@ -135,6 +135,10 @@ struct ModelConfig {
   bool decoder = false;  // a token sees none after it; texts end in their sense
   bool qkv_bias = false;    // of a decoder
   bool head_norms = false;  // of a decoder: of queries and keys
+  // Of a decoder: next tokens are told by the table of embeddings; else by one
+  // of their own, "lm_head".
+  bool tied = false;
+  std::vector<std::int64_t> ends;  // tokens that end what a decoder says
   std::int64_t pad_id = 0;
   bool pads_alone =
       true;  // no text has the padding id: its row has no gradient
@@ -164,6 +168,7 @@ struct ModelConfig {
   // Set by a trial; no config.json that is read has one.
   LoraSpec lora;
   BottleneckSpec bottleneck;
+  bool recomputes = false;  // layers, on the way back (recompute.h)
 
   // Adapters train instead of the weights of embeddings and layers, or of some
   // layers.

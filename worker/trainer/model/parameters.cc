@@ -13,14 +13,17 @@ namespace frostline::trainer {
 namespace {
 
 // Lists the family's own head, which reads one text.
-void ListLinearHead(const HeadShape& shape, const HeadSpec& head,
-                    std::int64_t hidden, ParameterLister& list) {
+void ListLinearHead(const ModelConfig& config, const HeadShape& shape,
+                    const HeadSpec& head, ParameterLister& list) {
+  const std::int64_t hidden = config.hidden;
   if (!shape.dense.empty()) {
     list.Linear(shape.dense, hidden, hidden, HeadAxis::kNone, shape.dense_bias);
   }
   if (!shape.dense_norm.empty()) list.Norm(shape.dense_norm, hidden, false);
-  list.Linear(shape.output, head.outputs, hidden, HeadAxis::kNone,
-              shape.output_bias);
+  if (shape.output.empty()) return;  // the embeddings' table is
+  list.Linear(shape.output,
+              head.task == Task::kAnswers ? config.vocabulary : head.outputs,
+              hidden, HeadAxis::kNone, shape.output_bias);
 }
 
 void ListHead(const ModelConfig& config, const HeadSpec& head,
@@ -35,7 +38,7 @@ void ListHead(const ModelConfig& config, const HeadSpec& head,
   const std::int64_t read = head.apart() ? 2 * hidden : hidden;
   switch (head.kind) {
     case HeadKind::kLinear:
-      if (!head.apart()) return ListLinearHead(shape, head, hidden, list);
+      if (!head.apart()) return ListLinearHead(config, shape, head, list);
       return list.Linear("pair.output", head.outputs, read);
     case HeadKind::kMlp: {
       const std::int64_t middle = head.hidden > 0 ? head.hidden : hidden;
@@ -100,13 +103,14 @@ Pooling PoolingOf(const ModelConfig& config, const HeadSpec& head) {
 
 bool ReadsFirstToken(const ModelConfig& config, const Heads& heads) {
   return std::ranges::all_of(heads, [&](const HeadSpec& head) {
-    return head.task != Task::kTokens &&
+    return !LabelsTokens(head.task) &&
            PoolingOf(config, head) == Pooling::kFirst;
   });
 }
 
 Expected<Done> CheckHead(const HeadSpec& head) {
-  const bool one = head.task == Task::kRegression;
+  const bool one =
+      head.task == Task::kRegression || head.task == Task::kAnswers;
   if (head.outputs < 1 || head.outputs > kMaxOutputs ||
       (one && head.outputs != 1)) {
     return Fault{FaultKind::kMisuse,
@@ -119,6 +123,12 @@ Expected<Done> CheckHead(const HeadSpec& head) {
     return Fault{FaultKind::kMisuse,
                  "the head answers for whole texts, and the task is tagging",
                  "say kind: linear or mlp, without pair and pooling"};
+  }
+  if (head.task == Task::kAnswers &&
+      (of_texts || head.kind != HeadKind::kLinear)) {
+    return Fault{FaultKind::kMisuse,
+                 "the task is answers, and the head is one for whole texts",
+                 "leave training.head out: the model has a head for tokens"};
   }
   if (head.is_cosine() && !one) {
     return Fault{FaultKind::kMisuse,

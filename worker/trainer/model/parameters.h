@@ -24,7 +24,13 @@ enum class Task : std::uint8_t {
   kSequence,    // a class for each text
   kRegression,  // a number for each text
   kTokens,      // a class for each token
+  kAnswers,     // the next token after each token before one of an answer
 };
+
+// Returns whether each token has a label, else each text.
+inline bool LabelsTokens(Task task) {
+  return task == Task::kTokens || task == Task::kAnswers;
+}
 
 // What a head computes from a text u, or from a pair's u and v.
 enum class HeadKind : std::uint8_t {
@@ -46,7 +52,7 @@ enum class Pooling : std::uint8_t { kUsual, kFirst, kMean, kMax, kLast };
 // What a head is: its task, its kind and its size.
 struct HeadSpec {
   Task task = Task::kSequence;
-  std::int64_t outputs = 2;  // 1 for kRegression
+  std::int64_t outputs = 2;  // 1 for kRegression and kAnswers
   HeadKind kind = HeadKind::kLinear;
   Pooling pooling = Pooling::kUsual;
   double scale = 5.0;                  // of kCosine and kTwoMapCosine
@@ -54,6 +60,7 @@ struct HeadSpec {
   std::int64_t hidden = 0;             // of kMlp; 0: as the encoder's
   std::optional<double> dropout = {};  // of kMlp; else the model's
   std::string name = {};               // of the task; empty: there is one
+  bool chooses = false;  // of kAnswers: among those that each example gives
 
   bool compares() const {
     return kind != HeadKind::kLinear && kind != HeadKind::kMlp;

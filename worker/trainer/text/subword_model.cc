@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "base/plain/text.h"
 #include "worker/trainer/text/limits.h"
@@ -313,6 +315,25 @@ void ByteBpe::Merge(Workspace& workspace, const Workspace::Merge& merge) const {
   for (const std::int32_t pair : {left.before, at}) {
     if (pair < 0 || !Propose(workspace, pair)) continue;
     std::push_heap(workspace.merges.begin(), workspace.merges.end(), Later);
+  }
+}
+
+void ByteBpe::AppendBytes(std::int32_t id, std::string& text) const {
+  constexpr std::size_t kLetters = 0x200;  // all letters lie below
+  static const std::vector<int> kBytes = [] {
+    std::vector<int> bytes(kLetters, -1);
+    for (int byte = 0; byte < 256; ++byte) {
+      bytes[LetterOf(static_cast<unsigned char>(byte))] = byte;
+    }
+    return bytes;
+  }();
+  const std::string& token = vocabulary_.token(id);
+  for (std::size_t at = 0; at < token.size();) {
+    const CodePoint letter = DecodeAt(token, at);
+    at += letter.bytes;
+    const auto value = static_cast<std::size_t>(letter.value);
+    if (value >= kLetters || kBytes[value] < 0) continue;
+    text += static_cast<char>(kBytes[value]);
   }
 }
 

@@ -142,6 +142,9 @@ class SubwordModel {
 
   virtual std::optional<std::int32_t> IdOf(std::string_view token) const = 0;
   virtual std::int32_t vocabulary_size() const = 0;
+  // Appends the bytes of a text that the token stands for. Byte-level BPE alone
+  // knows them; the others append nothing.
+  virtual void AppendBytes(std::int32_t /*id*/, std::string& /*text*/) const {}
 };
 
 // Says which two tokens merge, how early, and into what. Sorting, unlike
@@ -200,6 +203,7 @@ class ByteBpe : public SubwordModel {
                 std::vector<Piece>& pieces) const override;
   std::optional<std::int32_t> IdOf(std::string_view token) const override;
   std::int32_t vocabulary_size() const override { return vocabulary_.size(); }
+  void AppendBytes(std::int32_t id, std::string& text) const override;
 
   // The letter for a byte is itself where it is printable.
   static char32_t LetterOf(unsigned char byte);

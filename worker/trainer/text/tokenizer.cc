@@ -299,6 +299,21 @@ std::optional<std::int32_t> Tokenizer::IdOf(std::string_view token) const {
   return parts_.model->IdOf(token);
 }
 
+std::string Tokenizer::Decode(std::span<const std::int32_t> ids) const {
+  std::string text;
+  for (const std::int32_t id : ids) {
+    const auto added = std::ranges::find(parts_.added, id, &AddedToken::id);
+    if (added == parts_.added.end()) {
+      if (id < parts_.model->vocabulary_size()) {
+        parts_.model->AppendBytes(id, text);
+      }
+    } else if (!added->special) {
+      text += added->content;
+    }
+  }
+  return RepairUtf8(text);
+}
+
 // Multiply and fold, eight bytes at a time. Nothing is kept by it but speed.
 std::uint64_t WordCache::Hash(std::string_view word) {
   std::uint64_t hash = word.size() * 0x9E3779B97F4A7C15U;

@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "base/plain/result.h"
+#include "worker/trainer/text/chat_template.h"
 #include "worker/trainer/text/encoding.h"
 #include "worker/trainer/text/normalizer.h"
 #include "worker/trainer/text/subword_model.h"
@@ -43,6 +44,7 @@ struct AddedToken {
   bool takes_left_space = false;   // white space before it is its own
   bool takes_right_space = false;  // and after it
   bool normalized = false;         // found after normalizing, not before
+  bool special = false;            // no part of what a model says
 };
 
 // A section is an added token, or what lies between two.
@@ -139,6 +141,15 @@ class Tokenizer {
   std::int32_t vocabulary_size() const { return size_; }  // added tokens too
   // Knows "[PAD]" or "<pad>".
   std::optional<std::int32_t> IdOf(std::string_view token) const;
+  // The text that these tokens stand for, without special ones; bytes that are
+  // no UTF-8 become U+FFFD. Of byte-level BPE alone.
+  std::string Decode(std::span<const std::int32_t> ids) const;
+  // The token that ends what a decoder says, if its folder names one.
+  std::optional<std::int32_t> end() const { return end_; }
+  void EndWith(std::int32_t id) { end_ = id; }
+  // How its model's chats are written, if the folder says and we know it.
+  const ChatTemplate* chat() const { return chat_; }
+  void ChatAs(const ChatTemplate* form) { chat_ = form; }
 
  private:
   friend class Encoder;
@@ -149,6 +160,8 @@ class Tokenizer {
   AddedTokens raw_;         // found before the normalizer
   AddedTokens normalized_;  // and after it
   std::int32_t size_ = 0;
+  std::optional<std::int32_t> end_;
+  const ChatTemplate* chat_ = nullptr;
 };
 
 // Remembers the tokens of short words: a text uses few words often. It is

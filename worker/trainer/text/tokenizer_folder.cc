@@ -13,6 +13,7 @@
 
 #include "base/plain/json.h"
 #include "base/plain/text.h"
+#include "worker/trainer/text/chat_template.h"
 #include "worker/trainer/text/limits.h"
 #include "worker/trainer/text/subword_model.h"
 #include "worker/trainer/text/tokenizer_json.h"
@@ -83,6 +84,7 @@ std::vector<AddedToken> AddedOf(const SubwordModel& model,
     AddedToken& token = added.emplace_back();
     token.content = name;
     token.id = *id;
+    token.special = true;
   }
   return added;
 }
@@ -168,6 +170,7 @@ constexpr const char* kFiles[] = {"tokenizer.json",
                                   "merges.txt",
                                   "added_tokens.json",
                                   "special_tokens_map.json",
+                                  "chat_template.jinja",
                                   "sentencepiece.bpe.model"};
 
 bool Exists(const std::string& path) {
@@ -269,7 +272,9 @@ Expected<Tokenizer> LoadBpe(const std::string& folder) {
 
 }  // namespace
 
-Expected<Tokenizer> LoadTokenizer(const std::string& folder) {
+namespace {
+
+Expected<Tokenizer> LoadOf(const std::string& folder) {
   const std::string json = folder + "/tokenizer.json";
   if (Exists(json)) {
     ASSIGN_OR_FAULT(std::string bytes, ReadBounded(json));
@@ -285,6 +290,33 @@ Expected<Tokenizer> LoadTokenizer(const std::string& folder) {
                    "vocab.json with merges.txt",
                "write tokenizer.json there with Python: AutoTokenizer."
                "from_pretrained(folder).save_pretrained(folder)"};
+}
+
+}  // namespace
+
+Expected<Tokenizer> LoadTokenizer(const std::string& folder) {
+  ASSIGN_OR_FAULT(Tokenizer tokenizer, LoadOf(folder));
+  const std::string chat = folder + "/chat_template.jinja";
+  if (Exists(chat)) {
+    ASSIGN_OR_FAULT(std::string program, ReadBounded(chat));
+    tokenizer.ChatAs(FindChatTemplate(program));
+  }
+  const std::string path = folder + "/tokenizer_config.json";
+  if (!Exists(path)) return tokenizer;
+  ASSIGN_OR_FAULT(std::string bytes, ReadBounded(path));
+  const Expected<Json> json = Json::Parse(bytes);
+  if (!json.ok()) return tokenizer;  // what only Python reads
+  const JsonValue& root = json.value().root();
+  std::string end;
+  TakeToken(root, "eos_token", end);
+  const std::optional<std::int32_t> id = tokenizer.IdOf(end);
+  if (!end.empty() && id) tokenizer.EndWith(*id);
+  const JsonValue* const program = root.Find("chat_template");
+  if (tokenizer.chat() == nullptr && program != nullptr &&
+      program->is(JsonKind::kString)) {
+    tokenizer.ChatAs(FindChatTemplate(program->text));
+  }
+  return tokenizer;
 }
 
 std::vector<std::string> TokenizerFilesOf(const std::string& folder) {

@@ -62,6 +62,8 @@ Expected<Vocabulary> ReadVocabulary(const JsonValue& object);
 // `line` is "a b".
 std::optional<ByteBpe::Pair> SplitMerge(std::string_view line);
 
+// The token that ends answers is the "eos_token" of tokenizer_config.json; how
+// chats are written is found by its "chat_template" or chat_template.jinja.
 // Returns kUnreadable, naming the files looked for, where there is none of
 // them, as with a SentencePiece model alone. Faults name the file.
 Expected<Tokenizer> LoadTokenizer(const std::string& folder);

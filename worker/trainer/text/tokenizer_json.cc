@@ -163,6 +163,7 @@ Expected<std::vector<AddedToken>> ReadAddedTokens(const JsonValue* value) {
     token.takes_left_space = fields.Bool("lstrip", false);
     token.takes_right_space = fields.Bool("rstrip", false);
     token.normalized = fields.Bool("normalized", true);
+    token.special = fields.Bool("special", false);
     fields.MustBe("single_word", !fields.Bool("single_word", false));
     if (fields.fault()) return *fields.fault();
     added.push_back(std::move(token));

@@ -371,6 +371,10 @@ std::string AdapterMembers(const BottleneckSpec& spec) {
 std::string HeadMembers(const Model& model,
                         const std::vector<std::string>& labels) {
   const HeadSpec& head = model.head().spec();
+  if (head.task == Task::kAnswers) {
+    return "  \"architectures\": [\"" + ClassName(model.config()) +
+           "ForCausalLM\"],\n  \"dtype\": \"float32\"";
+  }
   const bool tokens = head.task == Task::kTokens;
   std::string names;
   std::string ids;
@@ -529,9 +533,12 @@ std::string AdapterConfig(const std::vector<AdaptedMap>& maps,
       alphas += (alphas.empty() ? "" : ", ") + begin + JsonNumber(map.alpha);
     }
   }
-  const bool tokens = model.head().spec().task == Task::kTokens;
+  const Task task = model.head().spec().task;
+  const char* const kind = task == Task::kAnswers  ? "CAUSAL_LM"
+                           : task == Task::kTokens ? "TOKEN_CLS"
+                                                   : "SEQ_CLS";
   return "{\n  \"peft_type\": \"LORA\",\n  \"task_type\": \"" +
-         std::string(tokens ? "TOKEN_CLS" : "SEQ_CLS") +
+         std::string(kind) +
          "\",\n  \"base_model_name_or_path\": " + JsonString(base) +
          ",\n  \"r\": " + std::to_string(first.rank) +
          ",\n  \"lora_alpha\": " + JsonNumber(first.alpha) +

@@ -165,7 +165,7 @@ BatchMaker::BatchMaker(std::shared_ptr<const TokenStore> tokens,
   }
   for (std::uint32_t i = 0; i < examples_; ++i) {
     const auto words = tokens_->token_labels(i);
-    if (head.task != Task::kTokens ||
+    if (!LabelsTokens(head.task) ||
         std::ranges::any_of(words, [](auto l) { return l != kIgnoredLabel; })) {
       labelled_.push_back(i);
     }
@@ -204,7 +204,7 @@ Batch BatchMaker::Make(std::span<const std::uint32_t> examples) {
   batch.ids = Rows(padded_.ids);                      // [B, N]
   batch.mask = Rows(padded_.mask);                    // [B, N]
   if (has_types_) batch.types = Rows(padded_.types);  // [B, N]
-  if (head_.task == Task::kTokens) {
+  if (LabelsTokens(head_.task)) {
     batch.labels = Rows(padded_.labels);  // [B, N]
   } else if (head_.task == Task::kSequence) {
     const auto count = static_cast<std::int64_t>(examples.size());

@@ -41,6 +41,7 @@ Expected<std::optional<Scores>> Evaluator::Evaluate(
     const auto unread = set.tokens->unread(row);
     if (!unread.empty()) scores.AddUnread(row, unread);
   }
+  scores.NoteAnswers(*set.tokens);
   prefix_.EndEvaluation();
   return std::optional<Scores>(std::move(scores));
 }

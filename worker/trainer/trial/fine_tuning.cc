@@ -42,6 +42,7 @@ Expected<Done> FineTuning::Begin() {
   ModuleRates rates = RatesOfTasks(trial_, setup_, listener_);
   RETURN_IF_FAULT(MakeBatches());
   LogWordsCut(setup_, listener_);
+  LogAnswersCut(setup_, listener_);
   LogLabelsMissing(setup_, listener_);
   course_.emplace(settings_, *batches_, progress_,
                   setup_.pretrained->loaded.model.config().layers);
@@ -349,7 +350,8 @@ TextReading ReadingOf(const DataPart& rows, std::int64_t max_length) {
   const TextForm& form = rows.data->form();
   return {.max_length = max_length,
           .lowercase = form.lowercase,
-          .strip_accents = form.strip_accents};
+          .strip_accents = form.strip_accents,
+          .chat = form.chat};
 }
 
 // Returns the fingerprint of the validation rows, those of all tasks together.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/trainer/trial/flops_counter.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -10,7 +11,9 @@
 namespace frostline::trainer {
 
 void FlopsCounter::AddStep(const Batch& batch) {
-  const Flops flops = FlopsOf(batch.ids.size(0), batch.ids.size(1), batch.task);
+  const bool answers = setup_.tasks[batch.task].head.task == Task::kAnswers;
+  const Flops flops = FlopsOf(batch.ids.size(0), batch.ids.size(1), batch.task,
+                              answers ? CountLabels(batch.labels) : 0);
   const double shared = batch.boundary.defined() ? flops.prefix : 0.0;
   progress_.flops_spent += flops.spent - shared;
   progress_.flops_skipped += flops.skipped;
@@ -18,10 +21,10 @@ void FlopsCounter::AddStep(const Batch& batch) {
 }
 
 FlopsCounter::Flops FlopsCounter::FlopsOf(std::int64_t texts,
-                                          std::int64_t tokens,
-                                          std::size_t task) {
+                                          std::int64_t tokens, std::size_t task,
+                                          std::int64_t answered) {
   const std::array shape = {trained_.thawed(), texts, tokens,
-                            static_cast<std::int64_t>(task)};
+                            static_cast<std::int64_t>(task), answered};
   if (const auto known = known_.find(shape); known != known_.end()) {
     return known->second;
   }
@@ -33,11 +36,16 @@ FlopsCounter::Flops FlopsCounter::FlopsOf(std::int64_t texts,
       plan.parameters[i].needs_gradient = false;
     }
   }
-  const StepFlops step =
-      CountFlops(model.config(), model.heads(), plan, texts, tokens, task);
+  const StepFlops step = CountFlops(model.config(), model.heads(), plan, texts,
+                                    tokens, task, answered);
   Flops flops = {step.spent(), step.skipped(), 0.0};
   for (std::size_t i = 0; std::cmp_less(i, plan.frozen_blocks); ++i) {
     flops.prefix += step.modules[i].forward;
+  }
+  const std::int64_t graph = std::max<std::int64_t>(1, plan.frozen_blocks);
+  for (std::int64_t i = graph; i <= model.config().layers; ++i) {
+    if (!model.config().recomputes) break;
+    flops.spent += step.modules[static_cast<std::size_t>(i)].forward;
   }
   const SmartFlops smart =
       CountSmart(smart_, model.config(), model.heads(), plan.frozen_blocks,

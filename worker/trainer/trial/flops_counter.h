@@ -38,7 +38,8 @@ class FlopsCounter {
     double prefix = 0.0;  // part of `spent`: forward through frozen layers
   };
 
-  Flops FlopsOf(std::int64_t texts, std::int64_t tokens, std::size_t task);
+  Flops FlopsOf(std::int64_t texts, std::int64_t tokens, std::size_t task,
+                std::int64_t answered);
   // Returns the FLOPs of these texts through the leading `blocks`.
   double ForwardOf(const ComputedTexts& texts, std::int64_t blocks) const;
 
@@ -46,8 +47,9 @@ class FlopsCounter {
   const SmartOptions& smart_;
   const TrainedModel& trained_;
   TrialProgress& progress_;
-  // What was counted already, by thawed blocks, texts, tokens and task.
-  std::map<std::array<std::int64_t, 4>, Flops> known_;
+  // What was counted already, by thawed blocks, texts, tokens, task and tokens
+  // of answers.
+  std::map<std::array<std::int64_t, 5>, Flops> known_;
 };
 
 }  // namespace frostline::trainer

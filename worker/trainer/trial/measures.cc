@@ -74,7 +74,7 @@ bool StopsByMaximum(const TrialMessage& trial) {
     if (objective.metric == metric) return objective.maximize;
   }
   return metric != "train_loss" && metric != "loss" && metric != "mse" &&
-         metric != "rmse";
+         metric != "rmse" && metric != "perplexity";
 }
 
 TrialObjective WhatToKeepBy(const TrialMessage& trial,
@@ -161,6 +161,24 @@ void LogWordsCut(const TrialSetup& setup, TrialListener& listener) {
     log(of + "validation rows", *task.validation.tokens, kWrong);
     for (const EvaluationSet& other : task.others) {
       log(ShownName(other), *other.tokens, kWrong);
+    }
+  }
+}
+
+void LogAnswersCut(const TrialSetup& setup, TrialListener& listener) {
+  const auto log = [&](const std::string& set, const TokenStore& tokens) {
+    if (tokens.cut_total() == 0) return;
+    listener.Log(set + ": " + std::to_string(tokens.cut_total()) + " of " +
+                 std::to_string(tokens.size()) +
+                 " answers are cut off by training.max_length (metric "
+                 "answers_cut)");
+  };
+  for (const TaskSetup& task : setup.tasks) {
+    const std::string of = task.request.prefix();
+    log(of + "training rows", *task.train);
+    log(of + "validation rows", *task.validation.tokens);
+    for (const EvaluationSet& other : task.others) {
+      log(ShownName(other), *other.tokens);
     }
   }
 }

@@ -49,6 +49,7 @@ Metrics Fitting(const TrialMessage& trial, const TrialSetup& setup,
 // Log what distorts the metrics of a set: words that were cut off, and labels
 // that no row has.
 void LogWordsCut(const TrialSetup& setup, TrialListener& listener);
+void LogAnswersCut(const TrialSetup& setup, TrialListener& listener);
 void LogLabelsMissing(const TrialSetup& setup, TrialListener& listener);
 
 }  // namespace frostline::trainer

@@ -6,6 +6,7 @@
 #include <ATen/ops/exp.h>
 #include <ATen/ops/logsumexp.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -36,6 +37,13 @@ bool OfSpans(const HeadSpec& head, const LabelSet& labels) {
 
 std::vector<std::string> MetricNames(const HeadSpec& head,
                                      const LabelSet& labels) {
+  if (head.task == Task::kAnswers && head.chooses) {
+    return {"accuracy", "accuracy_per_byte", "answers_cut", "loss",
+            "perplexity"};
+  }
+  if (head.task == Task::kAnswers) {
+    return {"answers_cut", "exact_match", "loss", "perplexity"};
+  }
   if (OfNumbers(head)) return {"loss", "mse", "pearson", "rmse", "spearman"};
   std::vector<std::string> names = {"accuracy", "f1",   "f1_macro",
                                     "f1_micro", "loss", "mcc"};
@@ -48,6 +56,7 @@ std::vector<std::string> MetricNames(const HeadSpec& head,
 
 std::string FirstMetric(const HeadSpec& head, const LabelSet& labels) {
   if (OfNumbers(head)) return "pearson";
+  if (head.task == Task::kAnswers && !head.chooses) return "exact_match";
   return OfSpans(head, labels) ? "f1" : "accuracy";
 }
 
@@ -58,6 +67,8 @@ Scores::Scores(const HeadSpec& head, const LabelSet& labels, std::size_t rows)
   if (OfNumbers(head)) {
     truth_.resize(rows);
     prediction_.resize(rows);
+  } else if (head.task == Task::kAnswers) {
+    said_.resize(rows);
   } else {
     guesses_.resize(rows);
   }
@@ -71,6 +82,8 @@ void Scores::Add(std::span<const std::uint32_t> rows, const Batch& batch,
   }
   if (OfNumbers(head_)) {
     AddNumbers(rows, batch.labels, prediction.logits.flatten());
+  } else if (of_answers()) {
+    AddAnswers(rows, batch.labels, prediction.logits);
   } else {
     AddClasses(rows, batch.labels, prediction.logits);
   }
@@ -101,6 +114,104 @@ void Scores::AddClasses(std::span<const std::uint32_t> rows,
       guesses_[row].confidence.push_back(*c);
     }
   }
+}
+
+void Scores::AddAnswers(std::span<const std::uint32_t> rows,
+                        const at::Tensor& labels, const at::Tensor& said) {
+  const at::Tensor label = labels.contiguous();                    // [B, N]
+  const at::Tensor of_tokens = said.to(at::kDouble).contiguous();  // [P, 2]
+  const std::int64_t* t = label.const_data_ptr<std::int64_t>();
+  const double* p = of_tokens.const_data_ptr<double>();
+  for (const std::uint32_t row : rows) {
+    for (std::int64_t i = 0; i < label.size(1); ++i, ++t) {
+      if (*t == kIgnoredLabel) continue;
+      said_[row].likelihood += p[0];
+      said_[row].exact = said_[row].exact && p[1] >= 0.0;
+      ++said_[row].tokens;
+      p += 2;
+    }
+  }
+}
+
+void Scores::NoteAnswers(const TokenStore& tokens) {
+  if (!of_answers()) return;
+  for (std::size_t row = 0; row < tokens.size(); ++row) {
+    cut_.push_back(tokens.is_cut(row));
+    bytes_of_choices_.push_back(tokens.answer_bytes(row));
+  }
+  choices_.assign(tokens.choices().begin(), tokens.choices().end());
+}
+
+bool Scores::IsExact(std::size_t row) const {
+  return said_[row].tokens > 0 && said_[row].exact && !cut_[row];
+}
+
+Metrics Scores::Answers() const {
+  double likelihood = 0.0;
+  std::int64_t tokens = 0;
+  std::size_t exact = 0;
+  for (std::size_t row = 0; row < said_.size(); ++row) {
+    likelihood += said_[row].likelihood;
+    tokens += said_[row].tokens;
+    exact += IsExact(row) ? 1 : 0;
+  }
+  const double loss = -likelihood / static_cast<double>(tokens);
+  return {{"answers_cut", static_cast<double>(std::ranges::count(cut_, true))},
+          {"exact_match",
+           static_cast<double>(exact) / static_cast<double>(said_.size())},
+          {"loss", loss},
+          {"perplexity", std::exp(loss)}};
+}
+
+std::uint32_t Scores::FirstOf(std::size_t example) const {
+  return example == 0 ? 0 : choices_[example - 1].end;
+}
+
+template <typename Score>
+std::uint32_t Scores::BestOf(std::size_t example, Score score) const {
+  std::uint32_t best = FirstOf(example);
+  for (std::uint32_t row = best + 1; row < choices_[example].end; ++row) {
+    if (score(row) > score(best)) best = row;
+  }
+  return best;
+}
+
+Scores::Choice Scores::choice(std::size_t example) const {
+  const std::uint32_t first = FirstOf(example);
+  const std::uint32_t best =
+      BestOf(example, [&](std::uint32_t row) { return said_[row].likelihood; });
+  double all = 0.0;
+  for (std::uint32_t row = first; row < choices_[example].end; ++row) {
+    all += std::exp(said_[row].likelihood - said_[best].likelihood);
+  }
+  return {choices_[example].right - first, best - first,
+          static_cast<float>(1.0 / all)};
+}
+
+Metrics Scores::Choices() const {
+  double likelihood = 0.0;
+  std::int64_t tokens = 0;
+  std::size_t right = 0;
+  std::size_t right_per_byte = 0;
+  for (std::size_t i = 0; i < choices_.size(); ++i) {
+    const Said& said = said_[choices_[i].right];
+    likelihood += said.likelihood;
+    tokens += said.tokens;
+    const Choice chosen = choice(i);
+    right += chosen.right == chosen.chosen ? 1 : 0;
+    const std::uint32_t best = BestOf(i, [&](std::uint32_t row) {
+      return said_[row].likelihood /
+             static_cast<double>(bytes_of_choices_[row]);
+    });
+    right_per_byte += best == choices_[i].right ? 1 : 0;
+  }
+  const auto examples = static_cast<double>(choices_.size());
+  const double loss = -likelihood / static_cast<double>(tokens);
+  return {{"accuracy", static_cast<double>(right) / examples},
+          {"accuracy_per_byte", static_cast<double>(right_per_byte) / examples},
+          {"answers_cut", static_cast<double>(std::ranges::count(cut_, true))},
+          {"loss", loss},
+          {"perplexity", std::exp(loss)}};
 }
 
 void Scores::AddNumbers(std::span<const std::uint32_t> rows,
@@ -159,6 +270,7 @@ Metrics Scores::Numbers() const {
 }
 
 Metrics Scores::Compute() const {
+  if (of_answers()) return head_.chooses ? Choices() : Answers();
   Metrics metrics = OfNumbers(head_) ? Numbers() : Classes();
   metrics["loss"] = counted_ == 0 ? std::numeric_limits<double>::quiet_NaN()
                                   : loss_ / static_cast<double>(counted_);
@@ -184,8 +296,26 @@ Expected<ExampleOutcomes> Scores::Outcomes(
     const std::string& fingerprint) const {
   ExampleOutcomes outcomes;
   outcomes.data_fingerprint = fingerprint;
-  RETURN_IF_FAULT(of_numbers() ? PackNumbers(outcomes) : PackClasses(outcomes));
+  RETURN_IF_FAULT(of_answers()   ? PackAnswers(outcomes)
+                  : of_numbers() ? PackNumbers(outcomes)
+                                 : PackClasses(outcomes));
   return outcomes;
+}
+
+Expected<Done> Scores::PackAnswers(ExampleOutcomes& outcomes) const {
+  std::vector<bool> right;
+  for (std::size_t i = 0; i < choices_.size(); ++i) {
+    const Choice chosen = choice(i);
+    right.push_back(chosen.right == chosen.chosen);
+  }
+  for (std::size_t row = 0; row < said_.size() && !head_.chooses; ++row) {
+    right.push_back(IsExact(row));
+  }
+  outcomes.encoding = "PACKED_BITS";
+  outcomes.count = static_cast<std::int64_t>(right.size());
+  ASSIGN_OR_FAULT(std::string bytes, PackBits(right));
+  outcomes.bytes = std::move(bytes);
+  return Done{};
 }
 
 Expected<Done> Scores::PackNumbers(ExampleOutcomes& outcomes) const {
@@ -319,8 +449,10 @@ class Writer {
       return "word\tlabel\tprediction\tconfidence\n";
     }
     return std::string("label\tprediction\t") +
-           (scores_.of_numbers() ? "" : "confidence\t") + "text" +
-           (part_.data->is_pair() ? "\tsecond" : "") + "\n";
+           (scores_.of_numbers() || !scores_.spoken().empty()
+                ? ""
+                : "confidence\t") +
+           "text" + (part_.data->is_pair() ? "\tsecond" : "") + "\n";
   }
 
   std::string Row(std::size_t row) const {
@@ -331,7 +463,17 @@ class Writer {
   std::string Text(std::size_t row) const {
     const Example& example = (*part_.data)[part_.rows[row]];
     std::string line;
-    if (scores_.of_numbers()) {
+    if (!scores_.spoken().empty()) {
+      line = EscapeColumn(example.second) + "\t" +
+             EscapeColumn(scores_.spoken()[row]);
+    } else if (scores_.of_answers()) {
+      const std::uint32_t at = part_.rows[row];
+      const Scores::Choice choice = scores_.choice(row);
+      const auto words = part_.data->words(at);
+      line = (part_.data->labelled() ? EscapeColumn(words[choice.right]) : "") +
+             "\t" + EscapeColumn(words[choice.chosen]) + "\t" +
+             Number(choice.share, "%.6f");
+    } else if (scores_.of_numbers()) {
       line = (part_.data->labelled() ? Number(scores_.true_number(row), "%.9g")
                                      : "") +
              "\t" + Number(scores_.predicted_number(row), "%.9g");

@@ -12,6 +12,13 @@
 //                   tags mark spans f1, precision and recall are those of spans
 //   both            labels_missing where a label is of no example, how many
 //   regression      pearson, spearman (0 where undefined), mse, rmse, loss
+//   answers         exact_match (greedy decoding would say the answer and end
+//                   there: every token of it is the likeliest), perplexity,
+//                   loss; answers_cut counts those beyond max_length, which
+//                   are wrong
+//   choices         accuracy (the right choice is the likeliest),
+//                   accuracy_per_byte (for its bytes), of the right choices
+//                   perplexity and loss
 #ifndef FROSTLINE_WORKER_TRAINER_TRIAL_SCORES_H_
 #define FROSTLINE_WORKER_TRAINER_TRIAL_SCORES_H_
 
@@ -19,6 +26,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "worker/trainer/data/dataset.h"
@@ -93,6 +101,14 @@ class Scores {
   // all batches.
   void AddUnread(std::size_t row, std::span<const UnreadWord> words);
 
+  // Takes over which answers were cut and which rows are choices of one
+  // example. Call it after all batches; other tasks have neither.
+  void NoteAnswers(const TokenStore& tokens);
+
+  // Takes over what the model said, by row; only predicting lets it.
+  void NoteSaid(std::vector<std::string> said) { spoken_ = std::move(said); }
+  const std::vector<std::string>& spoken() const { return spoken_; }
+
   Metrics Compute() const;
   // Returns the outcome of each example. In tagging it is one for each labelled
   // word, in order, including words that were cut. Returns kTooLarge if there
@@ -100,6 +116,14 @@ class Scores {
   Expected<ExampleOutcomes> Outcomes(const std::string& fingerprint) const;
 
   bool of_numbers() const;
+  bool of_answers() const { return head_.task == Task::kAnswers; }
+  // Which of an example's choices is the likeliest, and its share among them.
+  struct Choice {
+    std::uint32_t right = 0;
+    std::uint32_t chosen = 0;
+    float share = 0.0F;
+  };
+  Choice choice(std::size_t example) const;
   const std::vector<std::string>& label_names() const {
     return labels_.names();
   }
@@ -108,6 +132,23 @@ class Scores {
   double predicted_number(std::size_t row) const { return prediction_[row]; }
 
  private:
+  // What was said of the answer of a row.
+  struct Said {
+    double likelihood = 0.0;  // the sum of log p over its tokens
+    std::int64_t tokens = 0;
+    bool exact = true;
+  };
+
+  void AddAnswers(std::span<const std::uint32_t> rows, const at::Tensor& labels,
+                  const at::Tensor& said);
+  // Returns the choice that `score` of a row makes the largest.
+  template <typename Score>
+  std::uint32_t BestOf(std::size_t example, Score score) const;
+  std::uint32_t FirstOf(std::size_t example) const;
+  bool IsExact(std::size_t row) const;
+  Metrics Answers() const;
+  Metrics Choices() const;
+  Expected<Done> PackAnswers(ExampleOutcomes& outcomes) const;
   void AddClasses(std::span<const std::uint32_t> rows, const at::Tensor& truth,
                   const at::Tensor& logits);
   Expected<Done> PackNumbers(ExampleOutcomes& outcomes) const;
@@ -122,8 +163,13 @@ class Scores {
   std::vector<Guess> guesses_;      // of classes
   std::vector<double> truth_;       // of numbers
   std::vector<double> prediction_;  // of numbers
-  double loss_ = 0.0;               // summed over labels
-  std::int64_t counted_ = 0;        // labels
+  std::vector<Said> said_;          // of answers, by row
+  std::vector<bool> cut_;           // of answers, by row
+  std::vector<std::string> spoken_;
+  std::vector<TokenStore::Choices> choices_;
+  std::vector<std::uint32_t> bytes_of_choices_;  // by row
+  double loss_ = 0.0;                            // summed over labels
+  std::int64_t counted_ = 0;                     // labels
   std::size_t words_cut_ = 0;
 };
 

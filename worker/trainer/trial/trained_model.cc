@@ -18,6 +18,7 @@ constexpr std::size_t kLabelsShown = 20;
 ModelConfig Adjusted(ModelConfig config, const TrainingSettings& settings) {
   config.lora = settings.lora;
   config.bottleneck = settings.bottleneck;
+  config.recomputes = settings.recompute;
   const std::optional<double>& dropout = settings.dropout;
   if (!dropout) return config;
   config.hidden_dropout = *dropout;
@@ -78,6 +79,13 @@ Expected<Done> TrainedModel::Make(std::int64_t step) {
   const ModelConfig config = Adjusted(loaded.model.config(), settings_);
   fits = CheckAdapters(config);
   if (!fits.ok()) return fits;
+  if (config.recomputes && !config.decoder) {
+    return Fault{FaultKind::kUnsupported,
+                 "training.extra.recompute: a model of the type " +
+                     config.model_type + " is no decoder",
+                 "leave it out, or give smaller batches and "
+                 "training.accumulation"};
+  }
   ASSIGN_OR_FAULT(FreezePlan whole, MakeFreezePlan(config, setup_.heads(),
                                                    rates_, settings_.freeze));
   for (const std::string& absent : whole.absent) {

@@ -279,6 +279,7 @@ void ReadExtra(SettingFields& extra, TrainingSettings& out) {
   if (extra.Has("no_decay")) out.no_decay = extra.Texts("no_decay");
   ReadClassWeights(extra, out);
   out.bucket = extra.OneOf("batches", std::array{true, false});
+  out.recompute = extra.OneOf("recompute", std::array{false, true});
   out.pair.cosine = extra.OneOf("head", std::array{false, true});
   out.pair.pooling =
       extra.OneOf("pooling", std::array{Pooling::kFirst, Pooling::kMean});

@@ -118,6 +118,7 @@ struct TrainingSettings {
   std::int64_t batch_size = 32;
   std::int64_t batch_tokens = 0;  // 0: batch_size rules
   bool bucket = true;             // texts of about one length together
+  bool recompute = false;         // layers, on the way back
   std::int64_t max_length = 0;    // 0: 128, or the model's most
   std::int64_t accumulation = 1;
   OptimizerOptions optimizer;

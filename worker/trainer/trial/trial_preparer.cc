@@ -241,6 +241,7 @@ Expected<std::shared_ptr<const Tokenizer>> ModelCache::TokenizerOf(
     const Pretrained& pretrained) {
   if (auto known = tokenizers_.Find(pretrained.folder)) return known;
   ASSIGN_OR_FAULT(Tokenizer made, LoadTokenizer(pretrained.folder));
+  EndAnswersOf(pretrained.loaded.model.config(), made);
   const std::int64_t rows = pretrained.loaded.model.config().vocabulary;
   if (made.vocabulary_size() > rows) {
     return Fault{FaultKind::kInconsistent,
@@ -263,10 +264,40 @@ HeadSpec HeadOf(const TaskRequest& request, const TaskData& data) {
   head.outputs = 1;
   head.task = Task::kRegression;
   if (data.task.kind == TaskKind::kRegression) return head;
+  if (!HasClasses(data.task.kind)) {
+    head.task = Task::kAnswers;
+    head.chooses = data.task.kind == TaskKind::kChoices;
+    return head;
+  }
   head.task =
       data.task.kind == TaskKind::kTagging ? Task::kTokens : Task::kSequence;
   head.outputs = static_cast<std::int64_t>(data.labels.size());
   return head;
+}
+
+// A task of answers has a loss of its own, which these do not change.
+Expected<Done> CheckAnswers(const TrialMessage& trial, const TaskSetup& task) {
+  if (task.head.task != Task::kAnswers) return Done{};
+  const TrainingSettings& training = trial.training;
+  std::string what;
+  if (!task.request.name.empty()) what = "as one of several";
+  if (training.smart.any()) what = "beside training.smart";
+  if (training.label_smoothing > 0.0) what = "beside training.label_smoothing";
+  if (training.class_weights.any()) {
+    what = "beside training.extra.class_weights";
+  }
+  if (!task.request.loss.empty()) what = "beside a loss of the study's";
+  if (!training.predictions.empty() && !task.head.chooses) {
+    what =
+        "beside training.predictions (`frostline predict` lets an exported "
+        "model say its answers)";
+  }
+  if (what.empty()) return Done{};
+  return Fault{FaultKind::kUnsupported,
+               std::string("the task ") +
+                   (task.head.chooses ? "choices" : "answers") +
+                   " is not trained " + what,
+               "leave that out, or give data.task: classification"};
 }
 
 Expected<Done> CheckHeadFits(const TaskSetup& task, bool export_model) {
@@ -419,6 +450,11 @@ std::int64_t LongestText(const TrainingSettings& training,
              : std::min(kUsualLength, config.longest_text());
 }
 
+void EndAnswersOf(const ModelConfig& config, Tokenizer& tokenizer) {
+  if (tokenizer.end() || config.ends.empty()) return;
+  tokenizer.EndWith(static_cast<std::int32_t>(config.ends.front()));
+}
+
 Heads TrialSetup::heads() const {
   std::vector<HeadSpec> all;
   all.reserve(tasks.size());
@@ -440,7 +476,7 @@ Expected<std::shared_ptr<const TaskData>> TrialPreparer::Data(
 
 Expected<std::shared_ptr<const TokenStore>> TrialPreparer::Tokens(
     const DataPart& part, const TrialMessage& trial, const HeadSpec& head,
-    const Pretrained& pretrained, const StopSign& stop) {
+    const Pretrained& pretrained, const StopSign& stop, bool trains) {
   const ModelConfig& config = pretrained.loaded.model.config();
   const std::int64_t longest = LongestText(trial.training, config);
   if (longest > config.longest_text()) {
@@ -451,8 +487,11 @@ Expected<std::shared_ptr<const TokenStore>> TrialPreparer::Tokens(
                  "give training.max_length of at most that"};
   }
   const bool apart = head.apart();
+  const bool right = head.chooses && trains;
   std::string key = part.fingerprint + "/" + pretrained.folder + "/" +
-                    std::to_string(longest) + (apart ? "/apart" : "");
+                    std::to_string(longest) + (apart ? "/apart" : "") +
+                    (right ? "/right" : "") +
+                    (part.data->form().chat ? "/chat" : "");
   // A fingerprint covers the labels' names, but a store holds their numbers.
   for (const std::string& label : part.data->labels().names()) {
     key += "/" + std::to_string(label.size()) + label;
@@ -468,7 +507,10 @@ Expected<std::shared_ptr<const TokenStore>> TrialPreparer::Tokens(
   ASSIGN_OR_FAULT(TokenStore made,
                   Tokenize(*part.data, part.rows, *tokenizer,
                            {.max_length = static_cast<std::size_t>(longest)},
-                           apart ? PairForm::kApart : PairForm::kJoined, stop));
+                           right   ? PairForm::kRight
+                           : apart ? PairForm::kApart
+                                   : PairForm::kJoined,
+                           stop));
   return tokens_.Put(key, std::move(made));
 }
 
@@ -499,7 +541,8 @@ Expected<Done> TrialPreparer::AddTokens(const TrialMessage& trial,
                                         const Pretrained& pretrained,
                                         const StopSign& stop, TaskSetup& task) {
   ASSIGN_OR_FAULT(auto train,
-                  Tokens(task.data->train, trial, task.head, pretrained, stop));
+                  Tokens(task.data->train, trial, task.head, pretrained, stop,
+                         /*trains=*/true));
   task.train = std::move(train);
   ASSIGN_OR_FAULT(auto validation, Tokens(task.data->validation, trial,
                                           task.head, pretrained, stop));
@@ -524,7 +567,8 @@ Expected<TrialSetup> TrialPreparer::Prepare(const TrialMessage& trial,
     ASSIGN_OR_FAULT(auto data, Data(request.data, stop, log));
     task.data = std::move(data);
     task.head = HeadOf(request, *task.data);
-    Expected<Done> fits = CheckHeadFits(task, trial.training.export_model);
+    Expected<Done> fits = CheckAnswers(trial, task);
+    if (fits.ok()) fits = CheckHeadFits(task, trial.training.export_model);
     if (fits.ok()) {
       fits = CheckClassWeights(trial.training.class_weights, *task.data);
     }

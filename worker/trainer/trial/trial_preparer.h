@@ -183,6 +183,9 @@ struct TrialEnvironment {
 std::int64_t LongestText(const TrainingSettings& training,
                          const ModelConfig& config);
 
+// Answers end with the tokenizer's own token for that, else with the model's.
+void EndAnswersOf(const ModelConfig& config, Tokenizer& tokenizer);
+
 // The models, data and tokens that trials need, prepared on demand and kept for
 // the next trials. One thread uses it.
 class TrialPreparer {
@@ -206,7 +209,7 @@ class TrialPreparer {
                                                  std::vector<std::string>& log);
   Expected<std::shared_ptr<const TokenStore>> Tokens(
       const DataPart& part, const TrialMessage& trial, const HeadSpec& head,
-      const Pretrained& pretrained, const StopSign& stop);
+      const Pretrained& pretrained, const StopSign& stop, bool trains = false);
   Expected<Done> AddTokens(const TrialMessage& trial,
                            const Pretrained& pretrained, const StopSign& stop,
                            TaskSetup& task);

@@ -420,5 +420,51 @@ TEST_P(Hostile, LinesMayBeMissingOrTwice) {
 INSTANTIATE_TEST_SUITE_P(EveryFormat, Hostile,
                          ::testing::Range<std::size_t>(0, 4));
 
+TEST_F(DatasetReaderTest, ReadsPromptsAndAnswersAsTheyAre) {
+  const Dataset data =
+      folder_
+          .Read(DatasetReader(TaskKind::kAnswers),
+                "{\"prompt\": \"The sky is\", \"answer\": \" blue\"}\n",
+                Jsonl(), {})
+          .value();
+  EXPECT_EQ(data[0].text, "The sky is");
+  EXPECT_EQ(data[0].second, " blue");
+  EXPECT_FALSE(data.is_pair());
+  EXPECT_EQ(data.labels().size(), 0U);
+}
+
+TEST_F(DatasetReaderTest, AnAnswerOfNothingIsNamedByItsLine) {
+  const auto read = folder_.Read(DatasetReader(TaskKind::kAnswers),
+                                 "prompt,answer\nq,a\nr,  \n", Csv(), {});
+  ASSERT_FALSE(read.ok());
+  EXPECT_THAT(read.fault().cause, HasSubstr("line 3"));
+  EXPECT_THAT(read.fault().cause, HasSubstr("'answer'"));
+}
+
+TEST_F(DatasetReaderTest, TheRightChoiceGoesByItsTextOrByItsNumber) {
+  const Dataset data =
+      folder_
+          .Read(DatasetReader(TaskKind::kChoices),
+                "{\"prompt\": \"p\", \"choices\": [\"x\", \"y\"], "
+                "\"answer\": \"y\"}\n"
+                "{\"prompt\": \"p\", \"choices\": [\"x\", \"y\", \"z\"], "
+                "\"answer\": 2}\n",
+                Jsonl(), {})
+          .value();
+  EXPECT_EQ(data[0].right, 1U);
+  EXPECT_EQ(data[1].right, 2U);
+  EXPECT_THAT(data.words(1), ElementsAre("x", "y", "z"));
+}
+
+TEST_F(DatasetReaderTest, AnAnswerThatIsNoChoiceIsAFault) {
+  const auto read =
+      folder_.Read(DatasetReader(TaskKind::kChoices),
+                   "{\"prompt\": \"p\", \"choices\": [\"x\", \"y\"], "
+                   "\"answer\": \"z\"}\n",
+                   Jsonl(), {});
+  ASSERT_FALSE(read.ok());
+  EXPECT_THAT(read.fault().cause, HasSubstr("names none of the choices"));
+}
+
 }  // namespace
 }  // namespace frostline::trainer

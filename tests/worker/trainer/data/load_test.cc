@@ -411,7 +411,7 @@ TEST(DataRequest, ReadsWhatAStudySays) {
 TEST(DataRequest, KnowsEveryKindOfTaskThatAStudyMaySay) {
   const SettingRow kinds = {
       .key = "task", .kind = SettingKind::kWord, .words = kTaskKinds};
-  EXPECT_EQ(WordsOf(kinds).size(), 4U);
+  EXPECT_EQ(WordsOf(kinds).size(), 6U);
   for (const std::string_view kind : WordsOf(kinds)) {
     const std::string json =
         R"({"id": "a", "task": ")" + std::string(kind) + "\"}";

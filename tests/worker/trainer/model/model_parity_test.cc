@@ -148,8 +148,8 @@ INSTANTIATE_TEST_SUITE_P(
                     "electra-tok17", "distilroberta-seq2", "modernbert-seq2",
                     "modernbert-mean-seq2", "modernbert-tok17", "deberta-seq2",
                     "deberta-tok17", "deberta-far-seq2", "llama-seq2",
-                    "llama-tok17", "llama-far-seq2", "qwen2-seq2",
-                    "qwen3-seq2"),
+                    "llama-tok17", "llama-far-seq2", "qwen2-seq2", "qwen3-seq2",
+                    "llama-lm", "qwen2-lm", "qwen3-lm"),
     [](const auto& folder) {
       std::string name = folder.param;
       for (char& c : name) c = c == '-' ? '_' : c;
@@ -253,7 +253,8 @@ INSTANTIATE_TEST_SUITE_P(
                     "modernbert-seq2", "modernbert-mean-seq2",
                     "modernbert-tok17", "deberta-seq2", "deberta-tok17",
                     "deberta-far-seq2", "llama-seq2", "llama-tok17",
-                    "qwen2-seq2", "qwen3-seq2"),
+                    "qwen2-seq2", "qwen3-seq2", "llama-lm", "qwen2-lm",
+                    "qwen3-lm"),
     [](const auto& folder) {
       std::string name = folder.param;
       for (char& c : name) c = c == '-' ? '_' : c;

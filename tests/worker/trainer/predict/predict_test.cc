@@ -177,5 +177,64 @@ TEST_F(PredictTest, TextsLongerThanTheModelReadsAreRefused) {
   EXPECT_THAT(report.fault().cause, HasSubstr("at most 64"));
 }
 
+// A decoder that a trial taught to answer.
+class AnswersPredictTest : public ::testing::Test {
+ protected:
+  TrialEnd Train(const std::string& data) {
+    return world_.Run(world_.AnswersTrial(
+        data, R"("epochs": 40, "warmup_share": 0.1, "keep": "last",
+                 "extra": {"export": true},)"));
+  }
+  Expected<PredictReport> Run(const std::string& file, ColumnMap columns = {},
+                              bool labelled = true) {
+    PredictRequest request;
+    request.model = world_.folder() + "/model";
+    request.file = world_.folder() + "/" + file;
+    request.format.kind = FileFormat::Kind::kJsonl;
+    request.output = world_.folder() + "/answers.tsv";
+    request.columns = std::move(columns);
+    request.labelled = labelled;
+    return Predict(request, Device::Open("cpu").value());
+  }
+  std::string Answers() { return Bytes(world_.folder() + "/answers.tsv"); }
+
+  TrialWorld world_{TrialWorld::Registry::kDecoder};
+};
+
+TEST_F(AnswersPredictTest, SaysItsAnswersAndIsMeasuredByThem) {
+  const TrialEnd end = Train("letters");
+  ASSERT_EQ(end.state, TrialState::kSucceeded) << end.cause;
+  const Expected<PredictReport> report = Run("letters-validation.jsonl");
+  ASSERT_TRUE(report.ok()) << report.fault().cause;
+  EXPECT_EQ(report.value().examples, 20U);
+  for (const std::string metric : {"exact_match", "loss", "perplexity"}) {
+    EXPECT_NEAR(report.value().metrics.at(metric), end.metrics.at(metric),
+                1e-5);
+  }
+  EXPECT_THAT(Answers(), StartsWith("label\tprediction\ttext\n"));
+  EXPECT_THAT(Answers(), HasSubstr("b\tb\t"));
+}
+
+TEST_F(AnswersPredictTest, AnswersPromptsThatHaveNoAnswer) {
+  ASSERT_EQ(Train("letters").state, TrialState::kSucceeded);
+  std::ofstream(world_.folder() + "/new.jsonl") << "{\"prompt\": \"acd=\"}\n";
+  const Expected<PredictReport> report = Run("new.jsonl", {}, false);
+  ASSERT_TRUE(report.ok()) << report.fault().cause;
+  EXPECT_THAT(report.value().metrics, IsEmpty());
+  EXPECT_EQ(Answers(), "label\tprediction\ttext\n\tc\tacd=\n");
+}
+
+TEST_F(AnswersPredictTest, ChoosesWhereTheFileHasChoices) {
+  const TrialEnd end = Train("picks");
+  ASSERT_EQ(end.state, TrialState::kSucceeded) << end.cause;
+  const Expected<PredictReport> report =
+      Run("picks-validation.jsonl", {{"choices", "choices"}});
+  ASSERT_TRUE(report.ok()) << report.fault().cause;
+  EXPECT_EQ(report.value().examples, 20U);
+  EXPECT_NEAR(report.value().metrics.at("accuracy"), end.metrics.at("accuracy"),
+              1e-9);
+  EXPECT_THAT(Answers(), StartsWith("label\tprediction\tconfidence\ttext\n"));
+}
+
 }  // namespace
 }  // namespace frostline::trainer

@@ -456,6 +456,14 @@ TEST(Scores, HaveTheNamesByWhichStudiesAreChecked) {
   EXPECT_THAT(
       MetricNames({Task::kRegression, 1}, spans),
       UnorderedElementsAreArray(registry::MetricsOf(TaskKind::kRegression)));
+  HeadSpec answers = {.task = Task::kAnswers, .outputs = 1};
+  EXPECT_THAT(
+      MetricNames(answers, spans),
+      UnorderedElementsAreArray(registry::MetricsOf(TaskKind::kAnswers)));
+  answers.chooses = true;
+  EXPECT_THAT(
+      MetricNames(answers, spans),
+      UnorderedElementsAreArray(registry::MetricsOf(TaskKind::kChoices)));
 }
 
 TEST(Scores, ACorrelationThatIsUndefinedIsZero) {

@@ -7,9 +7,14 @@
 #include "tests/worker/trainer/tiny_registry.h"
 
 namespace frostline::trainer {
-TrialWorld::TrialWorld() : device_(Device::Open("cpu").value()) {
+TrialWorld::TrialWorld(Registry registry)
+    : device_(Device::Open("cpu").value()) {
   at::set_num_threads(1);
-  WriteTinyRegistry(folder());
+  if (registry == Registry::kTiny) {
+    WriteTinyRegistry(folder());
+  } else {
+    WriteDecoderRegistry(folder());
+  }
   preparer_.emplace(TrialPreparer::Open(folder(), device_).value());
 }
 
@@ -35,6 +40,18 @@ TrialMessage TrialWorld::Trial(const std::string& training,
   Expected<TrialMessage> trial = ReadTrialMessage(json.value().root());
   EXPECT_TRUE(trial.ok()) << trial.fault().cause;
   return std::move(trial).value();
+}
+
+TrialMessage TrialWorld::AnswersTrial(const std::string& data,
+                                      const std::string& training) const {
+  TrialMessage trial =
+      Trial(training, R"("embeddings": 1e-2, "layer.0": 1e-2, "layer.1": 1e-2,
+                         "head": 1e-2)");
+  trial.model.id = "bytes";
+  trial.model.layers = 2;
+  trial.tasks.front().data.id = data;
+  trial.objectives = {{.metric = "loss", .maximize = false}};
+  return trial;
 }
 
 TrialEnd TrialWorld::Run(const TrialMessage& trial, Witness& listener) {

@@ -74,7 +74,8 @@ class Witness : public TrialListener {
 
 class TrialWorld {
  public:
-  TrialWorld();
+  enum class Registry { kTiny, kDecoder };
+  explicit TrialWorld(Registry registry = Registry::kTiny);
 
   // The message of a trial of 24 / 8 steps an epoch. `training` and `rates`
   // are JSON that goes before what is usual.
@@ -82,6 +83,9 @@ class TrialWorld {
                       const std::string& rates = "") const;
   TrialMessage Trial(const std::string& training,
                      const std::string& rates = "") const;
+  // A trial of `bytes` on a set of the decoder's registry.
+  TrialMessage AnswersTrial(const std::string& data,
+                            const std::string& training) const;
 
   TrialEnd Run(const TrialMessage& trial) { return Run(trial, witness); }
   TrialEnd Run(const TrialMessage& trial, Witness& listener);
