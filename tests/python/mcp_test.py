@@ -233,8 +233,9 @@ class Inspector(unittest.TestCase):
                        / "build/index.js"]
 
     def inspect(self, *words):
+        # It finds its own package.json from where it stands.
         ran = subprocess.run([*self.command, *words], capture_output=True, text=True,
-                             timeout=120, env={**os.environ, "FROSTLINE_PYTHON": sys.executable,
+                             timeout=120, cwd=self.command[1].parent, env={**os.environ, "FROSTLINE_PYTHON": sys.executable,
                                                "FROSTLINE_CONNECT": self.address})
         self.assertEqual(0, ran.returncode, ran.stderr)
         return json.loads(ran.stdout)
