@@ -460,17 +460,18 @@ test('26 modules and 144 heads can be read', async () => {
 test('what training did to each module is said, as the command line says it', async () => {
   const {trials} = await at.get('StudyService/ListTrials', {parent: 'studies/left',
     view: 'TRIAL_VIEW_FULL'});
-  const one = trials.find(({rates}) => rates.some(({rate}) => rate === 0));
+  const one = trials.find(({rates}) => rates.some(({rate}) => !rate));
   const number = one.number ?? 0;
   await open(`/studies/left/trials/${number}`);
   const printed = flat(at.run('trial', 'show', 'left', String(number)));
   const rows = await page.$$eval('#audit tbody tr', (all) => all.map((row) =>
     [...row.children].map((cell) => cell.innerText.trim()).join(' ')));
-  assert.equal(rows.length, 5);
+  assert.equal(rows.length, one.rates.length);
   for (const row of rows) assert.ok(printed.includes(flat(row)), row);
-  const frozen = one.rates.filter(({rate}) => rate === 0).length;
-  assert.equal(await text('#audit .says'), `All of ${5 - frozen} trained module${
-    frozen === 4 ? '' : 's'} moved; of ${frozen} frozen one${frozen === 1 ? '' : 's'} no bit changed.`);
+  const frozen = one.rates.filter(({rate}) => !rate).length;
+  const trained = rows.length - frozen;
+  assert.equal(await text('#audit .says'), `All of ${trained} trained module${
+    trained === 1 ? '' : 's'} moved; of ${frozen} frozen one${frozen === 1 ? '' : 's'} no bit changed.`);
 });
 
 test('a failed trial says why, what helps, and shows its attempts and log',
