@@ -16,15 +16,10 @@ namespace {
 
 using test::TrialStoreContract;
 
-// A database that nobody has used yet.
-std::string NewDatabase() {
-  static int made = 0;
-  return PostgresServer::Get().MakeDatabase(absl::StrCat("d", ++made));
-}
-
 absl::StatusOr<std::unique_ptr<TrialStore>> OpenEmptyPostgres(
     const std::string& folder) {
-  return OpenStore({.data_folder = folder, .url = NewDatabase()});
+  return OpenStore(
+      {.data_folder = folder, .url = PostgresServer::Get().EmptyDatabase()});
 }
 
 INSTANTIATE_TEST_SUITE_P(Postgres, TrialStoreContract,
@@ -44,7 +39,7 @@ class PostgresStoreTest : public testing::Test {
 
   TempFolder folder_;
   PostgresServer& server_ = PostgresServer::Get();
-  const std::string url_ = NewDatabase();
+  const std::string url_ = PostgresServer::Get().EmptyDatabase();
 };
 
 absl::Status AddWorker(TrialStore& store) {

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -104,7 +105,20 @@ std::string PostgresServer::UrlOf(const std::string& database) const {
          "?host=" + folder_.path().string();
 }
 
-std::string PostgresServer::MakeDatabase(const std::string& name) const {
+// A database has hundreds of files, so one is used again.
+std::string PostgresServer::EmptyDatabase() {
+  for (int i = 1; i <= databases_; ++i) {
+    const std::string url = UrlOf("d" + std::to_string(i));
+    const std::string users =
+        Run(url,
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = "
+            "current_database() AND application_name = "
+            "'frostline-coordinator'");
+    if (!users.starts_with("0")) continue;
+    Run(url, "DROP SCHEMA IF EXISTS frostline CASCADE");
+    return url;
+  }
+  const std::string name = "d" + std::to_string(++databases_);
   Run(UrlOf("postgres"), "CREATE DATABASE " + name);
   return UrlOf(name);
 }

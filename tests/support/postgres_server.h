@@ -23,8 +23,8 @@ class PostgresServer {
   PostgresServer(const PostgresServer&) = delete;
   PostgresServer& operator=(const PostgresServer&) = delete;
 
-  // Makes a database, and returns the superuser's URL of it.
-  std::string MakeDatabase(const std::string& name) const;
+  // Returns the superuser's URL of an empty database that no coordinator uses.
+  std::string EmptyDatabase();
   // Runs a statement as psql does; what it printed.
   std::string Run(const std::string& url, const std::string& sql) const;
   // Ends the server at once, as a power cut would, and starts it again.
@@ -37,6 +37,7 @@ class PostgresServer {
 
   TempFolder folder_;
   pid_t server_ = -1;
+  int databases_ = 0;  // d1, d2, …
 };
 
 }  // namespace frostline
