@@ -52,19 +52,13 @@ absl::Status PostgresTransaction::Send(const std::string& sql,
   return writer_.IsFull() ? Settle() : absl::OkStatus();
 }
 
-absl::Status PostgresTransaction::Write(const std::string& sql,
-                                        const Parameters& parameters,
-                                        const Why& why) {
-  ASSIGN_OR_RETURN(const Answer answer, Ask(sql, parameters));
-  return answer.changed() == 0 ? why() : absl::OkStatus();
-}
-
 template <typename Row>
 absl::Status PostgresTransaction::WriteOne(const std::string& sql,
                                            const Row& row, const Why& why) {
   Parameters parameters;
   WriteRow(row, parameters);
-  return Write(sql, parameters, why);
+  ASSIGN_OR_RETURN(const Answer answer, Ask(sql, parameters));
+  return answer.changed() == 0 ? why() : absl::OkStatus();
 }
 
 absl::StatusOr<Answer> PostgresTransaction::Ask(const std::string& sql,

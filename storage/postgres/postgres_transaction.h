@@ -73,9 +73,6 @@ class PostgresTransaction final : public Transaction {
   // what it says is kept for Commit().
   absl::Status Send(const std::string& sql, const Parameters& parameters,
                     Why why = nullptr);
-  // Sends a statement, settles it, and returns what `why` says.
-  absl::Status Write(const std::string& sql, const Parameters& parameters,
-                     const Why& why);
   absl::Status Settle();
   absl::StatusOr<Answer> Ask(const std::string& sql,
                              const Parameters& parameters);
@@ -85,6 +82,7 @@ class PostgresTransaction final : public Transaction {
   // Whether or not there is such a row.
   template <typename Row>
   absl::Status PutRow(const Row& row);
+  // Sends a row, settles it, and returns what `why` says if it was not written.
   template <typename Row>
   absl::Status WriteOne(const std::string& sql, const Row& row, const Why& why);
   absl::StatusOr<std::int64_t> DeleteSome(const std::string& sql,

@@ -87,8 +87,6 @@ std::string Put(const std::string& condition = "") {
                               ") DO UPDATE SET ", absl::StrJoin(sets, ", ")));
 }
 
-// Replaces the columns that may change. `tail` counts its parameters from
-// ChangingCount<Row>() + 1.
 template <typename Row>
 std::vector<std::string> ChangingNames() {
   std::vector<std::string> names;
@@ -100,6 +98,8 @@ template <typename Row>
 std::size_t ChangingCount() {
   return ChangingNames<Row>().size();
 }
+// Replaces the columns that may change. `tail` counts its parameters from
+// ChangingCount<Row>() + 1.
 template <typename Row>
 std::string Update(const std::string& tail) {
   std::vector<std::string> sets;
