@@ -428,6 +428,15 @@ Expected<Done> WriteWeights(const std::string& path, const Model& model) {
   });
 }
 
+Expected<Done> MakeFolder(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (!error) return Done{};
+  return Fault{FaultKind::kUnreadable,
+               "cannot make " + folder + ": " + error.message(),
+               "name a folder that can be written"};
+}
+
 }  // namespace
 
 Expected<std::string> ExportedConfig(std::string_view original,
@@ -469,13 +478,7 @@ Expected<Done> ExportModel(const std::string& folder, const Model& model,
                   ReadWholeFile(source + "/config.json", kMaxConfigBytes));
   ASSIGN_OR_FAULT(std::string config,
                   ExportedConfig(original, model, labels, texts));
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) {
-    return Fault{FaultKind::kUnreadable,
-                 "cannot make " + folder + ": " + error.message(),
-                 "name a folder that can be written"};
-  }
+  RETURN_IF_FAULT(MakeFolder(folder));
   Expected<Done> put = CopyTokenizer(source, folder);
   if (put.ok()) put = WriteWeights(folder + "/model.safetensors", model);
   if (!put.ok()) return put.fault();
@@ -557,13 +560,7 @@ Expected<bool> ExportAdapters(const std::string& folder, const Model& model,
                               const std::string& base) {
   const std::vector<AdaptedMap> maps = AdaptedMaps(model);
   if (maps.empty()) return false;
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) {
-    return Fault{FaultKind::kUnreadable,
-                 "cannot make " + folder + ": " + error.message(),
-                 "name a folder that can be written"};
-  }
+  RETURN_IF_FAULT(MakeFolder(folder));
   std::set<std::string> saved;
   const auto module_of = [](const std::string& name) {
     return name.substr(0, name.rfind('.'));
