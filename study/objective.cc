@@ -247,7 +247,7 @@ double FirstFarBeyond(const std::vector<double>& losses) {
 }  // namespace
 
 std::vector<ValueScale> FindOffScale(const Objective& objective,
-                                const std::vector<double>& losses) {
+                                     const std::vector<double>& losses) {
   const MetricRange range = ClaimedRange(objective);
   const auto is_held = [&](double loss) {
     return range.Holds(AsLoss(objective, loss));  // its own inverse

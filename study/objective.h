@@ -116,7 +116,7 @@ std::string OutOfRangeSentence(const Objective& objective,
 // takes an accuracy from .9 to .6, that is what the study is about.
 enum class ValueScale { kOn, kOffBetter, kOffWorse };
 std::vector<ValueScale> FindOffScale(const Objective& objective,
-                                const std::vector<double>& losses);
+                                     const std::vector<double>& losses);
 
 // What a study spends its trials on.
 enum class Purpose {

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <limits>
 #include <set>
 #include <string>
@@ -228,7 +227,8 @@ void SetOffScaleAside(Selection& selection) {
       selection.diverged.push_back(off.trial);
     }
   }
-  LeaveOut(selection, [&](std::size_t i) { return scales[i] != ValueScale::kOn; });
+  LeaveOut(selection,
+           [&](std::size_t i) { return scales[i] != ValueScale::kOn; });
 }
 
 Selection FindUsable(const Space& space,

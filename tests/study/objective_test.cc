@@ -234,8 +234,9 @@ std::string OffScaleIn(const Objective& objective, std::vector<double> values) {
   const std::vector<ValueScale> scales = FindOffScale(objective, values);
   for (std::size_t i = 0; i < scales.size(); ++i) {
     if (scales[i] == ValueScale::kOn) continue;
-    absl::StrAppend(
-        &told, scales[i] == ValueScale::kOffBetter ? "better " : "worse ", i, ";");
+    absl::StrAppend(&told,
+                    scales[i] == ValueScale::kOffBetter ? "better " : "worse ",
+                    i, ";");
   }
   return told;
 }
