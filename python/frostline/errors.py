@@ -7,7 +7,9 @@ docs/reference/errors.md) and mirror its gRPC status; those of this package begi
 with PY. Nothing is changed where one is raised."""
 from __future__ import annotations
 
-from typing import Optional
+import functools
+import sys
+from typing import Any, Callable, Optional
 
 
 class Error(Exception):
@@ -170,3 +172,18 @@ def for_status(code: str) -> type:
         if kind.code == code:
             return kind
     return Internal if code in ("DATA_LOSS", "UNKNOWN") else Error
+
+
+def as_exit_code(main: Callable[..., int]) -> Callable[..., int]:
+    """For the `main` of a console script: what is refused is said on standard error and
+    is exit code 1, and Ctrl-C ends it well."""
+    @functools.wraps(main)
+    def run(*arguments: Any) -> int:
+        try:
+            return main(*arguments)
+        except Error as error:
+            print(error, file=sys.stderr)
+            return 1
+        except KeyboardInterrupt:
+            return 0
+    return run

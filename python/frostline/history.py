@@ -39,6 +39,7 @@ _LONGEST_ATTRIBUTES = 60_000  # of a trial's labels, which have 64 KiB
 _ENDED = {"COMPLETE": "SUCCEEDED", "PRUNED": "PRUNED", "FAIL": "FAILED"}
 
 
+@errors.as_exit_code
 def main(arguments: Optional[List[str]] = None) -> int:
     parser = argparse.ArgumentParser(
         prog="frostline-optuna", description="A study of Optuna's as a study here.")
@@ -63,26 +64,20 @@ def main(arguments: Optional[List[str]] = None) -> int:
     modules = None if options.modules is None else dict(
         one.rsplit("=", 1) for one in options.modules)
     from . import connect
-    try:
-        with connect(options.connect) as client, warnings.catch_warnings(record=True) as said:
-            warnings.simplefilter("always")
-            if options.serve is not None:
-                from . import optuna_storage
-                optuna_storage.serve(client, options.serve)
-                return 0
-            if options.export_to:
-                made = client.study(options.source).to_optuna(
-                    options.export_to, replace=options.force)
-                print(f"{options.export_to} has {len(made.trials)} trials")
-                return 0
-            study = client.import_optuna(
-                options.source, options.study, id=options.id, modules=modules,
-                others=options.others)
-    except errors.Error as error:
-        print(error, file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        return 0
+    with connect(options.connect) as client, warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        if options.serve is not None:
+            from . import optuna_storage
+            optuna_storage.serve(client, options.serve)
+            return 0
+        if options.export_to:
+            made = client.study(options.source).to_optuna(
+                options.export_to, replace=options.force)
+            print(f"{options.export_to} has {len(made.trials)} trials")
+            return 0
+        study = client.import_optuna(
+            options.source, options.study, id=options.id, modules=modules,
+            others=options.others)
     for one in said:
         if one.category is UserWarning:
             print(f"note: {one.message}", file=sys.stderr)

@@ -112,8 +112,9 @@ def choices(name: str, texts: Iterable[str]) -> Parameter:
 
 def listed(name: str, texts: Iterable[str]) -> Parameter:
     """Numbers in an order; levels where none is below 0."""
+    texts = list(texts)
     values = {float(number(text, name)): text for text in texts}
-    if not values or len(values) < len(list(texts)):
+    if not values or len(values) < len(texts):
         raise refused(name, "has no number, or one twice", "name each once")
     numbers = sorted(values)
     return Parameter(name, {"levels": numbers} if numbers[0] >= 0 else numbers, values)
@@ -357,6 +358,7 @@ def serve(client: Any, listen: str, sampler: str = "tpe") -> Tuple[Any, int]:
     return server, int(port)
 
 
+@errors.as_exit_code
 def main(arguments: Optional[List[str]] = None) -> int:
     """The console script."""
     parser = argparse.ArgumentParser(
@@ -373,15 +375,11 @@ def main(arguments: Optional[List[str]] = None) -> int:
     for one in (signal.SIGTERM, signal.SIGINT):
         signal.signal(one, lambda *_: ended.set())
     from . import _local
-    try:
-        with _local.client(options.connect) as client:
-            server, port = serve(client, options.listen, options.sampler)
-            print(f"listening on {options.listen.rsplit(':', 1)[0]}:{port}", flush=True)
-            ended.wait()
-            server.stop(5).wait()
-    except errors.Error as error:
-        print(error, file=sys.stderr)
-        return 1
+    with _local.client(options.connect) as client:
+        server, port = serve(client, options.listen, options.sampler)
+        print(f"listening on {options.listen.rsplit(':', 1)[0]}:{port}", flush=True)
+        ended.wait()
+        server.stop(5).wait()
     return 0
 
 

@@ -276,6 +276,7 @@ def _told(tool: Callable[..., Any]) -> Callable[..., Any]:
     return told
 
 
+@errors.as_exit_code
 def main(arguments: Optional[List[str]] = None) -> int:
     """The console script."""
     parser = argparse.ArgumentParser(
@@ -291,18 +292,12 @@ def main(arguments: Optional[List[str]] = None) -> int:
     options = parser.parse_args(arguments)
     if options.http is not None and options.allow_writes:
         parser.error("--http only reads: any program of this machine could call it")
-    try:
-        with connect(options.connect) as client:
-            made = server(client, options.allow_writes)
-            if options.http is None:
-                made.run("stdio")
-            else:
-                made.run("streamable-http", host="127.0.0.1", port=options.http)
-    except errors.Error as error:
-        print(error, file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        pass
+    with connect(options.connect) as client:
+        made = server(client, options.allow_writes)
+        if options.http is None:
+            made.run("stdio")
+        else:
+            made.run("streamable-http", host="127.0.0.1", port=options.http)
     return 0
 
 

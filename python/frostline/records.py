@@ -205,6 +205,7 @@ def _writers(options: argparse.Namespace) -> List[Callable[[Study], Any]]:
     return made
 
 
+@errors.as_exit_code
 def main(arguments: Optional[List[str]] = None) -> int:
     """The console script."""
     parser = argparse.ArgumentParser(
@@ -225,20 +226,14 @@ def main(arguments: Optional[List[str]] = None) -> int:
     writers = _writers(options)
     if not writers:
         parser.error("name --mlflow, --tensorboard or --wandb")
-    try:
-        with connect(options.connect) as client:
-            study = client.study(options.study)
-            while True:
-                for write in writers:
-                    write(study)
-                if not options.follow or study.state in ENDED:
-                    break
-                time.sleep(options.every)
-    except errors.Error as error:
-        print(error, file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        pass
+    with connect(options.connect) as client:
+        study = client.study(options.study)
+        while True:
+            for write in writers:
+                write(study)
+            if not options.follow or study.state in ENDED:
+                break
+            time.sleep(options.every)
     return 0
 
 
