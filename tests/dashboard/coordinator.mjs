@@ -13,7 +13,22 @@ import {pathToFileURL} from 'node:url';
 const BIN = process.env.FROSTLINE_BIN_DIR;
 export const require = createRequire(join(process.env.BROWSER_MODULES, 'x.js'));
 
-export const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+
+// What axe finds in the page, by rule, with some of the places.
+export const axeFinds = async (page) => {
+  await page.evaluate(axe);
+  const {violations} = await page.evaluate(() => window.axe.run());
+  return violations.map(({id, nodes}) => [id, nodes.slice(0, 3).map((one) => one.html)]);
+};
+
+// The rows of a card's data tab, by cell.
+export const rowsIn = async (page, id) => {
+  await page.$$eval(`#${id} .tools button`, (all) => all[1]?.click());
+  await page.waitForSelector(`#${id} .data`);
+  return page.$$eval(`#${id} > .scroll tbody tr`, (rows) => rows.map((row) =>
+    [...row.children].map((one) => one.innerText.trim())));
+};
 
 // What Alfa finds in the page, by rule: [["sia-r3", "<pattern …"], …]. It judges a
 // copy of the document by code of its own, so that it shares no mistake with axe.

@@ -8,7 +8,7 @@ import assert from 'node:assert/strict';
 import {dirname, join} from 'node:path';
 import {after, before, test} from 'node:test';
 import {fileURLToPath} from 'node:url';
-import {Coordinator, flat} from './coordinator.mjs';
+import {Coordinator, flat, rowsIn} from './coordinator.mjs';
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const SECONDS = Number(process.env.FROSTLINE_PAGE_SECONDS ?? 20);
@@ -20,12 +20,7 @@ const complaints = [];
 let page;
 
 const text = (selector) => page.$eval(selector, (one) => one.innerText);
-const rowsOf = async (id) => {
-  await page.$$eval(`#${id} .tools button`, (all) => all[1]?.click());
-  await page.waitForSelector(`#${id} .data`);
-  return page.$$eval(`#${id} > .scroll tbody tr`, (rows) => rows.map((row) =>
-    [...row.children].map((one) => one.innerText.trim())));
-};
+const rowsOf = (id) => rowsIn(page, id);
 const counts = async () => (await at.get('StudyService/GetStudy', {name: NAME})).counts;
 
 const fill = async () => {

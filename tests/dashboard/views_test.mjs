@@ -9,7 +9,7 @@ import {mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync} from
 import {dirname, join} from 'node:path';
 import {after, before, test} from 'node:test';
 import {fileURLToPath} from 'node:url';
-import {alfaFinds, axe, Coordinator, flat} from './coordinator.mjs';
+import {alfaFinds, axeFinds, Coordinator, flat, rowsIn} from './coordinator.mjs';
 import {hostile} from './hostile.mjs';
 
 const HERE = dirname(fileURLToPath(import.meta.url));
@@ -19,12 +19,7 @@ let page;
 
 const open = (path) => at.open(page, path);
 const text = (selector) => page.$eval(selector, (one) => one.innerText);
-const rowsOf = async (id) => {
-  await page.$$eval(`#${id} .tools button`, (all) => all[1]?.click());
-  await page.waitForSelector(`#${id} .data`);
-  return page.$$eval(`#${id} > .scroll tbody tr`, (rows) => rows.map((row) =>
-    [...row.children].map((one) => one.innerText.trim())));
-};
+const rowsOf = (id) => rowsIn(page, id);
 const watch = (one) => {
   one.on('console', (said) => {
     // That a verb refuses, or is too busy for the moment, is said on the console by
@@ -554,10 +549,7 @@ for (const [scheme, width] of [['light', 1400], ['dark', 1400], ['light', 390]])
         [{name: 'prefers-color-scheme', value: scheme}]);
     for (const path of VIEWS) {
       await open(path);
-      await page.evaluate(axe);
-      const {violations} = await page.evaluate(() => window.axe.run());
-      assert.deepEqual(violations.map(({id, nodes}) =>
-        [id, nodes.slice(0, 3).map((one) => one.html)]), [], path);
+      assert.deepEqual(await axeFinds(page), [], path);
       assert.ok(await page.evaluate(() =>
         document.documentElement.scrollWidth <= window.innerWidth), path);
     }
