@@ -99,7 +99,7 @@ export interface Plan {
   secondsSavedShare?: Num; verify?: string[]; warnings?: Warning[];
   options?: Options; tolerance?: Num; verdict?: string; provisional?: boolean;
   atLeastBestProbability?: Num; nearestTrial?: string; differsIn?: Num;
-  inTool?: {text?: string}; asTrial?: {labels?: Record<string, string>};
+  inTool?: {text?: string};
 }
 export interface Reasons {
   reasons?: {code?: string; sentence?: string; fix?: string}[];

@@ -298,6 +298,14 @@ test('an audit says what did not move, and what moved though it was frozen', () 
   assert.equal(trialPage.auditSays([of('head', 1e-3, 0.1)]), 'All of 1 trained module moved.');
 });
 
+test('the space of a plan has its ranks, and none is frozen', () => {
+  const of = (module, rank) => ({module, rate: 1e-3, rank});
+  const text = planPage.asSpace('a', [of('layer.0', 0), of('layer.1', 8), of('layer.2', 8),
+    {module: 'head', rate: 1e-2}]);
+  assert.deepEqual(text.trimEnd().split('\n').slice(4), ['    layer.0: frozen',
+    '    layer.1-2: {rank: 8, fixed: 0.001}', '    head: 0.01']);
+});
+
 test('a plan is the space of a study file, with neighbours of one rate in one line', () => {
   const of = (module, rate, freeze = false) => ({module, rate, freeze});
   const text = planPage.asSpace('a', [of('embeddings', 0, true), of('layer.0', 1e-3, true),

@@ -16,29 +16,22 @@ const asGood = (plan: PlanAnswer): string => {
   return Number.isNaN(p) ? '' : `; the plan is as good with ${probability(p)}`;
 };
 
-// What it would take of memory; empty while trials do not tell.
-const takes = (plan: PlanAnswer): string => {
-  const said = plan.asTrial?.labels ?? {};
-  const most = said['predicted_peak_memory_mib'];
-  const moments = said['predicted_optimizer_mib'];
-  return most === undefined ? '' : `${most} MiB at most at once${
-    moments === undefined ? '' : `, of which ${moments} are the optimizer's`}`;
-};
-
 const TOOLS = ['torch', 'hf-trainer', 'peft', 'axolotl', 'llama-factory', 'ms-swift',
   'timm', 'unsloth'];
 
-// The plan as the space of a study file; neighbours of one rate are one line.
+// The plan as the space of a study file; neighbours that train alike are one line.
 export const asSpace = (study: string, modules: Module[]): string => {
-  const rateOf = (one: Module | undefined) => one?.freeze ? 0 : num(one?.rate);
+  const howOf = (one: Module | undefined) =>
+    one?.freeze || num(one?.rate) === 0 || one?.rank !== undefined && num(one.rank) === 0 ?
+      'frozen' : one?.rank === undefined ? String(num(one?.rate)) :
+        `{rank: ${num(one.rank)}, fixed: ${num(one.rate)}}`;
   const lines: string[] = [];
   for (let k = 0, next = 0; k < modules.length; k = next) {
     next = k + 1;
     const names = () => moduleList(modules.slice(k, next).map((one) => one.module));
-    while (next < modules.length && rateOf(modules[next]) === rateOf(modules[k]) &&
+    while (next < modules.length && howOf(modules[next]) === howOf(modules[k]) &&
       !moduleList(modules.slice(k, next + 1).map((one) => one.module)).includes(',')) ++next;
-    lines.push(`    ${names()}: ${rateOf(modules[k]) === 0 ? 'frozen' :
-      String(rateOf(modules[k]))}`);
+    lines.push(`    ${names()}: ${howOf(modules[k])}`);
   }
   return `# The plan of ${study}, in the place of "space" in its study file. A list such as
 # [0, 2e-5] in the place of a rate searches that module again.
@@ -146,7 +139,6 @@ export const Plan = ({plan, study}: {plan: PlanAnswer; study: string}) => {
             num(plan.differsIn)} ${num(plan.differsIn) === 1 ? 'module' :
               'modules'}`}</a> : ''],
       ['saves', saved.join(', ')],
-      ['takes', takes(plan)],
     ]} />
     <Warnings of={plan.warnings} />
     <h3>To look again, or to verify it</h3>
