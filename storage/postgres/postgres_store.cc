@@ -232,7 +232,7 @@ absl::StatusOr<Epoch> PostgresStore::TakeLead() {
 absl::StatusOr<std::unique_ptr<PostgresTransaction>>
 PostgresStore::BeginUnled() {
   slot_.Take();
-  const absl::Status status = MendWriter();
+  absl::Status status = MendWriter();
   if (!status.ok()) {
     slot_.Give();
     return status;
