@@ -82,7 +82,7 @@ TEST_F(PostgresStoreTest, ASecondCoordinatorIsToldWhoHasIt) {
 }
 
 constexpr char kEndItsConnections[] =
-    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+    "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity "
     "WHERE application_name = 'frostline-coordinator'";
 
 // Its connection was ended from outside, so another one has the seat now.
@@ -170,12 +170,15 @@ TEST_F(PostgresStoreTest, WhatCannotBeReachedIsSaidInOneLine) {
 }
 
 TEST_F(PostgresStoreTest, ADatabaseThatDoesNotSyncIsRefused) {
-  Run("ALTER SYSTEM SET fsync = off");
-  Run("SELECT pg_reload_conf()");
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  const auto set = [this](const char* change, const char* to) {
+    Run(change);
+    Run("SELECT pg_reload_conf()");
+    while (!Run("SHOW fsync").starts_with(to)) {  // it is told by a signal
+    }
+  };
+  set("ALTER SYSTEM SET fsync = off", "off");
   EXPECT_THAT(Open(), FailsWith(ErrorId::kStoreUnwritable));
-  Run("ALTER SYSTEM RESET fsync");
-  Run("SELECT pg_reload_conf()");
+  set("ALTER SYSTEM RESET fsync", "on");
 }
 
 }  // namespace

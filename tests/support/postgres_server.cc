@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <iterator>
 #include <string>
 #include <thread>
@@ -68,7 +70,7 @@ PostgresServer::PostgresServer() {
       AsPostgres({Programs() + "/initdb", "-D", folder_.File("data"), "-A",
                   "trust", "-U", "frostline", "-E", "UTF8", "--no-sync"}),
       folder_.File("log"));
-  if (made < 0 || ShellCodeOf(WaitForEnd(made)) != 0) std::abort();
+  if (made < 0 || ShellCodeOf(WaitForEnd(made)) != 0) AbortWithLog();
   Start();
 }
 
@@ -78,25 +80,30 @@ PostgresServer::~PostgresServer() {
 }
 
 void PostgresServer::Start() {
-  server_ = StartQuietly(
-      AsPostgres({Programs() + "/postgres", "-D", folder_.File("data"), "-k",
-                  folder_.path().string(), "-c", "listen_addresses=", "-c",
-                  "shared_buffers=16MB", "-c", "max_connections=60"}),
-      folder_.File("log"));
-  for (int i = 0; i < 600; ++i) {
-    if (Run(UrlOf("postgres"), "SELECT 1").find('1') != std::string::npos)
-      return;
+  const std::vector<std::string> words = AsPostgres(
+      {Programs() + "/postgres", "-D", folder_.File("data"), "-k",
+       folder_.path().string(), "-c", "listen_addresses=", "-c",
+       "shared_buffers=16MB", "-c", "max_connections=60"});
+  server_ = StartQuietly(words, folder_.File("log"));
+  const auto last = std::chrono::steady_clock::now() + std::chrono::minutes(2);
+  while (std::chrono::steady_clock::now() < last) {
+    if (Run(UrlOf("postgres"), "SELECT 1") == "1\n") return;
+    // It ends at once while children of a killed one have its memory.
+    if (waitpid(server_, nullptr, WNOHANG) == server_)
+      server_ = StartQuietly(words, folder_.File("log"));
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
+  AbortWithLog();
+}
+
+void PostgresServer::AbortWithLog() const {
+  std::cerr << std::ifstream(folder_.File("log")).rdbuf();
   std::abort();
 }
 
 void PostgresServer::KillAndStart() {
   kill(server_, SIGKILL);
   WaitForEnd(server_);
-  // Its children notice, and end; the next one waits for them.
-  std::this_thread::sleep_for(std::chrono::milliseconds(200));
-  fs::remove(folder_.path() / "data" / "postmaster.pid");
   Start();
 }
 

@@ -33,6 +33,7 @@ class PostgresServer {
  private:
   PostgresServer();
   void Start();
+  [[noreturn]] void AbortWithLog() const;
   std::string UrlOf(const std::string& database) const;
 
   TempFolder folder_;

@@ -97,6 +97,7 @@ TEST_F(ScalerVerbsTest, AStreamIsLookedAtAFifthOfASecondAfterAChange) {
   const NextMessages stream = driver_->Begin(Object());
   EXPECT_FALSE(Ask(stream).get());
   std::future<bool> word = Ask(stream);
+  LetTheLoopTurn();  // it waits before the change comes
   Create(1);
   LetTheLoopTurn();
   EXPECT_FALSE(HasWord(word));
