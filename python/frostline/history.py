@@ -96,7 +96,7 @@ def open_optuna(source: Any, study_name: Optional[str], folder: pathlib.Path) ->
     text = str(source)
     try:
         storage = _storage(optuna, text, folder)
-        names = [one.study_name for one in optuna.get_all_study_summaries(storage)]
+        names = optuna.get_all_study_names(storage)
     except errors.Error:
         raise
     except json.JSONDecodeError:  # a journal
