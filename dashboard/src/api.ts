@@ -265,8 +265,12 @@ interface Delta {
   revision?: Num; study?: Study; trials?: Trial[]; more?: boolean;
 }
 
-export const bytesOf = (base64: string): Uint8Array =>
-  Uint8Array.from(atob(base64), (one) => one.charCodeAt(0));
+export const bytesOf = (base64: string): Uint8Array => {
+  const text = atob(base64);
+  const bytes = new Uint8Array(text.length);
+  for (let k = 0; k < text.length; ++k) bytes[k] = text.charCodeAt(k);
+  return bytes;
+};
 
 // The column's cells; undefined where a row has no value.
 export const cellsOf = (column: Column, rows: number): unknown[] => {
@@ -275,7 +279,7 @@ export const cellsOf = (column: Column, rows: number): unknown[] => {
     const {entries = [], codes = ''} = column.codes;
     const raw = bytesOf(codes);
     const wide = entries.length <= 256 ? 1 : entries.length <= 65536 ? 2 : 4;
-    at = (row) => {
+    at = wide === 1 ? (row) => entries[raw[row] ?? 0] : (row) => {
       let code = 0;
       for (let k = wide; k-- > 0;) code = code * 256 + (raw[row * wide + k] ?? 0);
       return entries[code];

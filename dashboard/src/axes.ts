@@ -40,6 +40,14 @@ const valuesOf = (trial: Trial): Map<string, Value> => {
 export const valueOf = (trial: Trial, name: string): Value =>
   valuesOf(trial).get(name);
 
+export const ratesOf = (trials: readonly Trial[]): Set<number> => {
+  const seen = new Set<number>();
+  for (const {rates} of trials) {
+    for (const {rate} of rates ?? []) seen.add(num(rate));
+  }
+  return seen;
+};
+
 // "a..b" holds what is in between, its ends too; all else what is equal.
 export const holds = (key: string, value: Value): boolean => {
   if (value === undefined) return false;
@@ -63,6 +71,7 @@ const binned = (values: number[], isLog: boolean): Cell[] => {
   });
 };
 
+// Of values that are all different.
 const cellsOf = (values: Value[], isRate: boolean): Cell[] => {
   const numbers = values.filter((one) => typeof one === 'number');
   const text = isRate ? rateText : number;
@@ -70,7 +79,7 @@ const cellsOf = (values: Value[], isRate: boolean): Cell[] => {
     return [...new Set(values.map(String))].sort().map((one) =>
       ({key: one, label: one}));
   }
-  const different = [...new Set(numbers)].sort((a, b) => a - b);
+  const different = numbers.sort((a, b) => a - b);
   if (different.length <= MOST_CELLS) {
     return different.map((one) => ({key: String(one), label: text(one)}));
   }
@@ -85,23 +94,24 @@ const cellsOf = (values: Value[], isRate: boolean): Cell[] => {
 // Modules share their levels, so that these stand one below the other.
 export const axesOf = (trials: readonly Trial[], modules: readonly string[]):
     Axis[] => {
+  const seen = new Map<string, Set<Value>>();
+  for (const trial of trials) {
+    for (const [name, value] of valuesOf(trial)) {
+      const values = seen.get(name);
+      if (values) values.add(value);
+      else seen.set(name, new Set([value]));
+    }
+  }
   const isModule = new Set(modules);
-  const others = [...new Set(trials.flatMap((one) => (one.parameters ?? [])
-    .map(({name}) => name)))].filter((name) => !isModule.has(name));
-  const column = (name: string) => trials.map((one) => valueOf(one, name))
-    .filter((one) => one !== undefined);
-  const differs = (values: Value[]) =>
-    values.some((one) => one !== values[0]);
-  const columns = modules.map((name) => ({name, values: column(name)}))
-    .filter(({values}) => differs(values));
-  const cells = cellsOf(columns.flatMap(({values}) => values), true);
+  const differ = [...seen].filter(([, values]) => values.size > 1);
+  const rates = modules.filter((name) => (seen.get(name)?.size ?? 0) > 1);
+  const cells = cellsOf([...new Set(rates.flatMap((name) =>
+    [...seen.get(name) ?? []]))], true);
   return [
-    ...columns.map(({name}) => ({name, isRate: true, cells})),
+    ...rates.map((name) => ({name, isRate: true, cells})),
     // A rate's own parameter says the same as its module's rate.
-    ...others.map((name) => ({name, values: column(name)}))
-      .filter(({values}) => differs(values))
-      .map(({name, values}) =>
-        ({name, isRate: false, cells: cellsOf(values, false)}))];
+    ...differ.filter(([name]) => !isModule.has(name)).map(([name, values]) =>
+      ({name, isRate: false, cells: cellsOf([...values], false)}))];
 };
 
 // --- the selection ---

@@ -21,6 +21,7 @@ let scale;
 let api;
 let axes;
 let fleet;
+let timeline;
 let gpus;
 let trialPage;
 let planPage;
@@ -39,6 +40,7 @@ before(async () => {
   api = await load('api');
   axes = await load('axes');
   fleet = await load('charts/fleet', 'tsx');
+  timeline = await load('charts/timeline', 'tsx');
   gpus = await load('charts/gpus', 'tsx');
   trialPage = await load('pages/trial', 'tsx');
   planPage = await load('pages/plan', 'tsx');
@@ -227,11 +229,17 @@ test('slots busy and known over time are counted from each change on', () => {
     state: `TRIAL_STATE_${state}`, startTime: at(from),
     ...to === undefined ? {} : {endTime: at(to)}});
   const [from, to] = [1e12, 1e12 + 100_000];
-  const bars = fleet.fleetBars([ran(0, 'one', -50, -10), ran(1, 'one', 10, 40),
+  const bars = timeline.newestBars([ran(0, 'one', -50, -10), ran(1, 'one', 10, 40),
     ran(2, 'one', 20, 60, 'FAILED'), ran(3, 'two', 80, undefined, 'RUNNING'),
     {number: 4, name: 'studies/a/trials/4', state: 'TRIAL_STATE_QUEUED'}], from, to);
   assert.deepEqual(bars.map((one) => [one.trial.number, one.state]),
       [[1, 'COMPLETED'], [2, 'FAILED'], [3, 'RUNNING']]);
+  // Of some the newest attempt is not all that there is to draw.
+  assert.ok(timeline.isPlain({...ran(1, 'one', 10, 40), attempt: 1}));
+  assert.ok(timeline.isPlain({state: 'TRIAL_STATE_QUEUED'}));
+  for (const [now, attempt] of [['SUCCEEDED', 2], ['QUEUED', 1], ['FAILED', 1]]) {
+    assert.ok(!timeline.isPlain({...ran(1, 'one', 10, 40, now), attempt}), now);
+  }
   const worker = (id, slots, since, seen) => ({name: `workers/${id}`, slots,
     state: 'WORKER_STATE_ACTIVE', registerTime: at(since), lastSeenTime: at(seen)});
   // `one` was there before the window and is there no more; `two` has a slot that

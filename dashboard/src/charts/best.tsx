@@ -11,7 +11,7 @@ import {Frame, Levels} from './frame';
 import {helped} from '../help';
 
 // More would be a cloud, and slow to draw.
-const MOST_DOTS = 800;
+const MOST_DOTS = 400;
 
 interface Point {
   trial: Trial; value: number; best: number; isBetter: boolean; at: number;
@@ -21,8 +21,8 @@ interface Point {
 const pointsOf = (trials: Trial[], by: string, lower: boolean): Point[] => {
   const done = trials.filter((one) => one.values?.length).sort((a, b) =>
     num(a.number) - num(b.number));
-  const start = Math.min(...done.map((one) => Date.parse(
-      one.startTime ?? one.createTime ?? '')).filter(Number.isFinite));
+  const [start] = extent(done.map((one) => Date.parse(
+      one.startTime ?? one.createTime ?? '')));
   if (by === 'time') {
     done.sort((a, b) => Date.parse(a.endTime ?? '') - Date.parse(b.endTime ?? ''));
   }

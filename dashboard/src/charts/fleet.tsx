@@ -9,25 +9,11 @@ import {setView} from '../route';
 import {linear} from '../scale';
 import {Frame, Levels} from './frame';
 import {helped} from '../help';
-import {clock, lanesOf, leftOf, MOST_BARS, Rows, type Bar, type Lane} from
+import {clock, lanesOf, leftOf, MOST_BARS, newestBars, Rows, type Bar, type Lane} from
   './timeline';
 
 export const WINDOWS = {hour: 3600, day: 86400, week: 7 * 86400} as const;
 export type Window = keyof typeof WINDOWS;
-
-const ENDED_WELL = ['SUCCEEDED', 'PRUNED', 'INFEASIBLE'];
-
-// Each trial's newest attempt, where it ran within `from` and `to`.
-export const fleetBars = (trials: Trial[], from: number, to: number): Bar[] =>
-  trials.flatMap((trial) => {
-    const now = state(trial.state);
-    if (!trial.startTime || !trial.worker || now === 'QUEUED') return [];
-    const began = Date.parse(trial.startTime);
-    const ended = trial.endTime ? Date.parse(trial.endTime) : to;
-    return ended < from || began > to ? [] : [{trial, attempt: num(trial.attempt),
-      worker: lastPart(trial.worker), from: began, to: ended, lane: 0,
-      state: now === 'RUNNING' || !ENDED_WELL.includes(now) ? now : 'COMPLETED'}];
-  }).sort((a, b) => a.from - b.from);
 
 // A worker that nobody has seen for so long may be gone.
 const SEEN_WITHIN = 60000;
@@ -139,7 +125,7 @@ export interface Seen { bars: Bar[]; lanes: Lane[]; from: number; to: number }
 export const seenOf = (trials: Trial[], workers: Worker[], over: Window,
                        now: number): Seen => {
   const since = now - WINDOWS[over] * 1000;
-  const bars = fleetBars(trials, since, now);
+  const bars = newestBars(trials, since, now);
   const lanes = fleetLanes(bars, workers, since, now);
   // Time before anything was there is not drawn.
   const from = Math.max(since, lanes.reduce((least, one) =>

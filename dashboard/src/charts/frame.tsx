@@ -16,7 +16,8 @@ export const useWidth = (least = 260) => {
   useLayoutEffect(() => {
     const at = ref.current;
     if (at === null) return;
-    const measure = () => setWidth(Math.max(least, at.clientWidth));
+    const measure = () => setWidth((before) => at.clientWidth === 0 && before > 0 ?
+      before : Math.max(least, at.clientWidth));  // what is hidden keeps its own
     measure();
     const watch = new ResizeObserver(measure);
     watch.observe(at);

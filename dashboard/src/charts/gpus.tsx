@@ -7,7 +7,7 @@ import type {Worker} from '../api';
 import {counted, lastPart, percent, seconds} from '../format';
 import {linear} from '../scale';
 import {Frame} from './frame';
-import {clock, leftOf, type Bar} from './timeline';
+import {leftOf, Times, type Bar} from './timeline';
 import type {Seen} from './fleet';
 
 export interface GpuRow {
@@ -102,7 +102,6 @@ const Strips = ({rows, from, to, width, says}: {rows: GpuRow[]; from: number;
   const left = leftOf(width);
   const x = linear(from, Math.max(to, from + 1000), left, width - 8);
   const inside = (value: number) => x(Math.min(to, Math.max(from, value)));
-  const marks = [0, 0.25, 0.5, 0.75, 1].map((k) => from + k * (to - from));
   return <svg width={width} height={rows.length * high + 24} role="img"
     aria-label={`${says} The figures are in the tab Data.`}>
     {rows.map((row, k) => <g>
@@ -122,8 +121,6 @@ const Strips = ({rows, from, to, width, says}: {rows: GpuRow[]; from: number;
           ends.toFixed(1)}V${(k + 1) * high - 2}Z`;
       }).join('')} />
     </g>)}
-    {marks.map((value, k) => width > 500 || k % 2 === 0 ? <text x={x(value)}
-      y={rows.length * high + 16} class={`tick ${k === 0 ? '' : k === 4 ? 'end' :
-        'middle'}`}>{clock(value, from, to)}</text> : null)}
+    <Times {...{from, to, x, width}} y={rows.length * high + 16} />
   </svg>;
 };

@@ -7,7 +7,8 @@
 // that have them.
 import {useId, useMemo, useRef, useState} from 'preact/hooks';
 import type {Trial} from '../api';
-import {holds, picks, toggled, valueOf, type Axis, type Selection} from '../axes';
+import {holds, isEmpty, picks, toggled, valueOf, type Axis, type Selection, type Value}
+  from '../axes';
 import {count, counted, num, number, state} from '../format';
 import {setView} from '../route';
 import {extent, heat, linear, spaced, ticks} from '../scale';
@@ -29,26 +30,23 @@ const score = (trial: Trial) => num(trial.values?.[0]);
 export const Parallel = ({trials, axes, metric, lower, selection}: Props) => {
   const done = useMemo(() => trials.filter((one) => one.values?.length &&
     state(one.state) === 'SUCCEEDED'), [trials]);
-  const kept = done.filter((one) => picks(selection, one));
-  const values = kept.map(score);
-  const best = lower ? Math.min(...values) : Math.max(...values);
+  const kept = isEmpty(selection) ? done :
+    done.filter((one) => picks(selection, one));
+  const [least, most] = extent(kept.map(score));
   const says = done.length === 0 ? 'No trial has a result yet.' :
     kept.length === 0 ? 'No trial has all that is selected.' :
     kept.length === done.length ? `All ${counted(done.length, 'trial')
-      } with a result; ${metric} ${number(Math.min(...values))} to ${
-      number(Math.max(...values))}.` :
+      } with a result; ${metric} ${number(least)} to ${number(most)}.` :
     `${kept.length} of ${counted(done.length, 'trial')} ${
       kept.length === 1 ? 'has' : 'have'} what is selected; ${metric} ${
-      number(Math.min(...values))} to ${number(Math.max(...values))}, best ${
-      number(best)}.`;
+      number(least)} to ${number(most)}, best ${
+      number(lower ? least : most)}.`;
   const isKept = new Set(kept);
   const table = () => ({
     head: ['Trial', 'Selected', metric, ...axes.map((one) => one.name)],
     rows: done.map((one) => [num(one.number), isKept.has(one) ? 'yes' : '',
-      number(score(one)), ...axes.map((axis) => {
-        const value = valueOf(one, axis.name);
-        return axis.cells.find(({key}) => holds(key, value))?.label ?? '';
-      })]),
+      number(score(one)), ...axes.map((axis) =>
+        axis.cells[cellAt(axis, one)]?.label ?? '')]),
     right: [0, 2]});
   return <Frame id="parallel" title="From score to layers" says={says} wide
     table={table} note={<>A line is a trial with a result, the better the
@@ -62,9 +60,19 @@ export const Parallel = ({trials, axes, metric, lower, selection}: Props) => {
   </Frame>;
 };
 
+// Of thousands of trials few have a value that no other has.
+const cellsAt = new WeakMap<Axis, Map<Value, number>>();
+
 const cellAt = (axis: Axis, trial: Trial): number => {
+  const known = cellsAt.get(axis) ?? new Map<Value, number>();
+  cellsAt.set(axis, known);
   const value = valueOf(trial, axis.name);
-  return axis.cells.findIndex(({key}) => holds(key, value));
+  let at = known.get(value);
+  if (at === undefined) {
+    at = axis.cells.findIndex(({key}) => holds(key, value));
+    known.set(value, at);
+  }
+  return at;
 };
 
 const countsOf = (trials: Trial[], axes: Axis[]): number[][] =>

@@ -13,7 +13,7 @@ import {extent, isWide, linear, logarithmic, logTicks, spaced, ticks} from
 import {Frame, Levels} from './frame';
 import {helped} from '../help';
 
-const MOST_DOTS = 800;
+const MOST_DOTS = 400;
 
 interface Figure {
   key: string; name: string; lower: boolean;

@@ -7,7 +7,7 @@ import type {Trial} from '../api';
 import {valueOf} from '../axes';
 import {counted, fixed, moduleList, num, number, percent, state} from '../format';
 import {setView} from '../route';
-import {linear} from '../scale';
+import {extent, linear} from '../scale';
 import {Frame, Hatch} from './frame';
 import {helped} from '../help';
 
@@ -32,7 +32,9 @@ export const patternsOf = (trials: Trial[], modules: string[], lower: boolean):
   for (const trial of trials) {
     const key = modules.map((name) =>
       valueOf(trial, name) === 0 ? '-' : 'T').join('');
-    groups.set(key, [...groups.get(key) ?? [], trial]);
+    const of = groups.get(key);
+    if (of) of.push(trial);
+    else groups.set(key, [trial]);
   }
   return [...groups].map(([key, of]) => {
     const values = of.map(score);
@@ -42,7 +44,7 @@ export const patternsOf = (trials: Trial[], modules: string[], lower: boolean):
       trained: modules.filter((_, k) => key[k] === 'T'),
       deviation: values.length > 1 ?
         Math.sqrt(squares / (values.length - 1)) : NaN,
-      best: lower ? Math.min(...values) : Math.max(...values),
+      best: extent(values)[lower ? 0 : 1],
       inBest: of.filter((one) => top.has(one)).length};
   });
 };

@@ -6,7 +6,7 @@ import type {Trial} from '../api';
 import {counted, fixed, lastPart, num, percent, seconds, state, time} from
   '../format';
 import {go} from '../route';
-import {linear, spaced} from '../scale';
+import {extent, linear, spaced, type Scale} from '../scale';
 import {Frame} from './frame';
 
 export const MOST_BARS = 1500;
@@ -20,7 +20,29 @@ export interface Lane {
   known?: [number, number];  // since when, and until when it was seen
 }
 
-const barsOf = (trials: Trial[], now: number): Bar[] => trials.flatMap((trial) =>
+const ENDED_WELL = ['SUCCEEDED', 'PRUNED', 'INFEASIBLE'];
+
+// Each trial's newest attempt, where it ran within `from` and `to`.
+export const newestBars = (trials: Trial[], from: number, to: number): Bar[] =>
+  trials.flatMap((trial) => {
+    const now = state(trial.state);
+    if (!trial.startTime || !trial.worker || now === 'QUEUED') return [];
+    const began = Date.parse(trial.startTime);
+    const ended = trial.endTime ? Date.parse(trial.endTime) : to;
+    return ended < from || began > to ? [] : [{trial, attempt: num(trial.attempt),
+      worker: lastPart(trial.worker), from: began, to: ended, lane: 0,
+      state: now === 'RUNNING' || !ENDED_WELL.includes(now) ? now : 'COMPLETED'}];
+  }).sort((a, b) => a.from - b.from);
+
+// Whether its newest attempt is all that a trial has.
+export const isPlain = (trial: Trial): boolean => {
+  const now = state(trial.state);
+  return now === 'QUEUED' ? num(trial.attempt) === 0 : num(trial.attempt) <= 1 &&
+    (now === 'RUNNING' || ENDED_WELL.includes(now));
+};
+
+// Every attempt; the trials were asked for with them.
+export const attemptBars = (trials: Trial[], now: number): Bar[] => trials.flatMap((trial) =>
   (trial.attempts ?? []).filter((one) => one.startTime && one.worker).map((one) =>
     ({trial, worker: lastPart(one.worker ?? ''), attempt: num(one.number),
       state: state(one.state), from: Date.parse(one.startTime ?? ''),
@@ -41,11 +63,10 @@ export const lanesOf = (bars: Bar[]): Lane[] => {
     lanes.map((_, lane) => ({worker, lane})));
 };
 
-export const Timeline = ({trials, now}: {trials: Trial[]; now: number}) => {
-  const bars = barsOf(trials, now);
+export const Timeline = ({bars}: {bars: Bar[]}) => {
   const lanes = lanesOf(bars);
-  const from = Math.min(...bars.map((one) => one.from));
-  const to = Math.max(...bars.map((one) => one.to));
+  const [from] = extent(bars.map((one) => one.from));
+  const [, to] = extent(bars.map((one) => one.to));
   const busy = bars.reduce((sum, one) => sum + one.to - one.from, 0);
   const share = to > from ? busy / ((to - from) * lanes.length) : NaN;
   const lost = bars.filter((one) => ['LOST', 'PREEMPTED'].includes(one.state));
@@ -82,6 +103,14 @@ export const clock = (value: number, from: number, to: number): string => {
 // Where a chart of `width` has its times.
 export const leftOf = (width: number): number => Math.min(150, width / 3);
 
+// Five times below a chart, three where it is narrow.
+export const Times = ({from, to, x, y, width}: {from: number; to: number; x: Scale;
+  y: number; width: number}) => <>{(width > 500 ? [0, 1, 2, 3, 4] : [0, 2, 4]).map((k) => {
+    const value = from + k / 4 * (to - from);
+    return <text x={x(value)} y={y} class={`tick ${k === 0 ? '' : k === 4 ? 'end' :
+      'middle'}`}>{clock(value, from, to)}</text>;
+  })}</>;
+
 export const Rows = ({bars, lanes, from, to, width, says}: {
   bars: Bar[]; lanes: Lane[]; from: number; to: number; width: number;
   says: string;
@@ -91,7 +120,6 @@ export const Rows = ({bars, lanes, from, to, width, says}: {
   const inside = (value: number) => Math.min(to, Math.max(from, value));
   const x = linear(from, Math.max(to, from + 1000), left, width - 8);
   const at = new Map(lanes.map(({worker, lane}, k) => [`${worker} ${lane}`, k]));
-  const marks = [0, 0.25, 0.5, 0.75, 1].map((k) => from + k * (to - from));
   return <svg width={width} height={lanes.length * row + 24} role="img"
     aria-label={`${says} The figures are in the tab Data.`}>
     <defs><pattern id="stripes" width="6" height="6" class="stripes"
@@ -117,8 +145,6 @@ export const Rows = ({bars, lanes, from, to, width, says}: {
           one.state.toLowerCase()}, ${seconds((one.to - one.from) / 1000)}`}
         </title></rect>;
     })}
-    {marks.map((value, k) => width > 500 || k % 2 === 0 ? <text x={x(value)}
-      y={lanes.length * row + 16} class={`tick ${k === 0 ? '' : k === 4 ? 'end' :
-        'middle'}`}>{clock(value, from, to)}</text> : null)}
+    <Times {...{from, to, x, width}} y={lanes.length * row + 16} />
   </svg>;
 };

@@ -2,6 +2,7 @@
 //
 // What a study's trials tell beyond the overview: what each value brings, which
 // modules work together, whether the ranking holds, and the trials themselves.
+import {useMemo} from 'preact/hooks';
 import {call, usePolled} from '../api';
 import type {Got, Marginals as MarginalsAnswer, PairTable, Report,
   Stability as StabilityAnswer, Trial} from '../api';
@@ -20,12 +21,18 @@ export const Analysis = ({name, id, revision, pace, view, report, trials, axes,
   view: URLSearchParams; report: Got<Report>; trials: Trial[]; axes: Axis[];
   modules: string[]; metric: string; lower: boolean;
 }) => {
-  const selection = readSelection(view);
+  const selection = useMemo(() => readSelection(view), [view]);
   const marginals = useAtRevision(`${name} marginals`, revision, pace, () =>
     call<MarginalsAnswer>('ImportanceService/GetMarginals', {study: name}));
   const stability = useAtRevision(`${name} stability`, revision, 2 * pace, () =>
     call<StabilityAnswer>('ImportanceService/GetStability', {study: name}));
   const pair = view.get('pair') ?? '';
+  const order = view.get('patterns') ?? '';
+  const parallel = useMemo(() => <Parallel {...{trials, axes, metric, lower,
+    selection}} />, [trials, axes, metric, lower, selection]);
+  const patterns = useMemo(() => modules.length > 0 ?
+    <Patterns {...{trials, modules, metric, lower, order}} /> : null,
+  [trials, modules, metric, lower, order]);
   return <div class="grid2">
     <Card got={stability} title="Has the ranking settled?" what="stability">
       {(data) => <Stability answer={data} selected={selection.module} />}</Card>
@@ -38,9 +45,8 @@ export const Analysis = ({name, id, revision, pace, view, report, trials, axes,
       what="marginal curves">{(data) => <Marginals answer={data}
       report={report.data} modules={modules} selected={selection.module} />}
     </Card></div>
-    <Parallel {...{trials, axes, metric, lower, selection}} />
-    {modules.length > 0 ? <Patterns {...{trials, modules, metric, lower}}
-      order={view.get('patterns') ?? ''} /> : null}
+    {parallel}
+    {patterns}
     <section class="card wide"><header><h2>The same on the command line</h2>
     </header>
       {['marginals', 'pairs', 'stability'].map((one) =>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import {useMemo} from 'preact/hooks';
 import {call, usePolled, useTrials} from '../api';
-import type {Frontier as FrontierAnswer, Plan as PlanAnswer, Reasons,
+import type {Frontier as FrontierAnswer, Got, Plan as PlanAnswer, Reasons,
   Report, Study as StudyAnswer, Trial} from '../api';
-import {axesOf, picks, readSelection, isEmpty} from '../axes';
+import {axesOf, picks, ratesOf, readSelection, isEmpty, type Selection} from '../axes';
 import {Best} from '../charts/best';
 import {Frontier} from '../charts/frontier';
 import {Importance} from '../charts/importance';
@@ -59,13 +59,12 @@ const Loaded = ({id, tab, view, study}:
   const all = trials.data ?? NONE;
   const modules = useMemo(() => all.find((one) => one.rates?.length)?.rates?.map(
       (one) => one.module) ?? [], [all]);
-  const levels = useMemo(() => levelsOf([...ratesIn(study), ...all.flatMap(
-      (one) => one.rates?.map((rate) => num(rate.rate)) ?? [])]), [all, study]);
+  const levels = useMemo(() => levelsOf([...ratesIn(study), ...ratesOf(all)]),
+                         [all, study]);
   const axes = useMemo(() => axesOf(all, modules), [all, modules]);
-  const selection = readSelection(view);
+  const selection = useMemo(() => readSelection(view), [view]);
   const chosen = useMemo(() => isEmpty(selection) ? all :
-    all.filter((one) => picks(selection, one)),
-  [all, view.get('only'), view.get('score')]);
+    all.filter((one) => picks(selection, one)), [all, selection]);
   const verdict = frontier.data?.verdict ?? report.data?.verdict;
   return <main id="main">
     <nav class="crumbs" aria-label="Where you are"><a href="#/">Studies</a> /
@@ -94,36 +93,56 @@ const Loaded = ({id, tab, view, study}:
       <Show got={trials} what="trials">{(data) =>
         <Trials {...{trials: isEmpty(selection) ? data : chosen, levels,
           metric, lower, view, id}} />}</Show> :
-      <div class="grid2">
-        <Health {...{study, report, frontier, reasons, trials: all}} />
-        <div class="stack">
-          <Card got={frontier} title="What is enough to train"
-            what="what is enough to train">{(data) =>
-            <Frontier answer={data} modules={modules} />}</Card>
-          <Pareto {...{trials: all, selection, study: id}}
-            objectives={study.spec?.objectives ?? []}
-            pareto={study.bestTrials ?? []} against={view.get('against') ?? ''} />
-        </div>
-        <div class="stack">
-          <Card got={report} title="Which modules matter" what="importance">
-            {(data) => <Importance report={data} selected={selection.module} />}</Card>
-          <Best {...{trials: all, metric, lower, selection}}
-            by={view.get('by') ?? ''} expected={frontier.data?.best}
-            more={report.data?.stability} />
-        </div>
-        <Show got={trials} what="trials">{(data) =>
-          modules.length > 0 ? <Rates {...{trials: isEmpty(selection) ? data : chosen, modules, levels,
-            metric, lower, study: id, byScore: view.get('order') !== 'number'}}
-            onOrder={(by) => setView('order', by ? '' : 'number')} /> :
-            <section class="card wide"><header><h2>Every trial, layer by layer</h2>
-            </header><p class="quiet">{data.length === 0 ?
-              'No trial has begun yet.' :
-              'This study searches no modules, so there are no layers to show.'}
-            </p></section>}</Show>
-        <About study={study} metric={metric} lower={lower}
-          warnings={report.data?.warnings} />
-      </div>}
+      <Overview {...{study, id, trials, chosen, modules, levels, selection, view,
+        report, frontier, reasons}} />}
   </main>;
+};
+
+// Each answer that comes draws the page again, but the pictures of thousands of
+// trials only if it changed something in them.
+const Overview = ({study, id, trials, chosen, modules, levels, selection, view,
+  report, frontier, reasons}: {
+  study: StudyAnswer; id: string; trials: Got<Trial[]>; chosen: Trial[];
+  modules: string[]; levels: number[]; selection: Selection; view: URLSearchParams;
+  report: Got<Report>; frontier: Got<FrontierAnswer>; reasons: Got<Reasons>;
+}) => {
+  const {metric, lower} = objectiveOf(study);
+  const all = trials.data ?? NONE;
+  const shown = isEmpty(selection) ? trials : {...trials, data: chosen};
+  const cost = useMemo(() => <Pareto {...{trials: all, selection, study: id}}
+    objectives={study.spec?.objectives ?? []} pareto={study.bestTrials ?? []}
+    against={view.get('against') ?? ''} />, [all, selection, id, study, view]);
+  const best = useMemo(() => <Best {...{trials: all, metric, lower, selection}}
+    by={view.get('by') ?? ''} expected={frontier.data?.best}
+    more={report.data?.stability} />,
+  [all, metric, lower, selection, view, frontier.data, report.data]);
+  const rates = useMemo(() => <Show got={shown} what="trials">{(data) =>
+    modules.length > 0 ? <Rates {...{trials: data, modules, levels, metric, lower,
+      study: id, byScore: view.get('order') !== 'number'}}
+      onOrder={(by) => setView('order', by ? '' : 'number')} /> :
+      <section class="card wide"><header><h2>Every trial, layer by layer</h2>
+      </header><p class="quiet">{data.length === 0 ?
+        'No trial has begun yet.' :
+        'This study searches no modules, so there are no layers to show.'}
+      </p></section>}</Show>,
+  [trials, chosen, modules, levels, metric, lower, id, view]);
+  return <div class="grid2">
+    <Health {...{study, report, frontier, reasons, trials: all}} />
+    <div class="stack">
+      <Card got={frontier} title="What is enough to train"
+        what="what is enough to train">{(data) =>
+        <Frontier answer={data} modules={modules} />}</Card>
+      {cost}
+    </div>
+    <div class="stack">
+      <Card got={report} title="Which modules matter" what="importance">
+        {(data) => <Importance report={data} selected={selection.module} />}</Card>
+      {best}
+    </div>
+    {rates}
+    <About study={study} metric={metric} lower={lower}
+      warnings={report.data?.warnings} />
+  </div>;
 };
 
 const About = ({study, metric, lower, warnings}: {

@@ -7,7 +7,7 @@ import type {SecondsRange, Study, Trial} from '../api';
 import {readSelection} from '../axes';
 import {Curves} from '../charts/curves';
 import {DataTable} from '../charts/frame';
-import {Timeline} from '../charts/timeline';
+import {attemptBars, isPlain, newestBars, Timeline} from '../charts/timeline';
 import {bytes, count, counted, num, percent, seconds} from '../format';
 import {Copy, Facts, Show} from '../parts';
 import {useAtRevision} from './revision';
@@ -16,14 +16,17 @@ export const Work = ({study, trials, metric, lower, view, id}: {
   study: Study; trials: Trial[]; metric: string; lower: boolean;
   view: URLSearchParams; id: string;
 }) => {
-  // Attempts are in no table, and asked for only where they are drawn.
-  const attempts = useAtRevision(`${study.name} attempts`,
-    String(study.revision ?? ''), 5000, () => allPages<Trial>(
-        'StudyService/ListTrials', {parent: study.name, view: 'TRIAL_VIEW_FULL'},
-        'trials'));
+  // A trial's earlier attempts are in no table, and asked for where there are any.
+  const isAgain = !trials.every(isPlain);
+  const attempts = useAtRevision(`${study.name} attempts ${String(isAgain)}`,
+    isAgain ? String(study.revision ?? '') : '', 5000, async () => isAgain ?
+      allPages<Trial>('StudyService/ListTrials', {parent: study.name,
+        view: 'TRIAL_VIEW_FULL'}, 'trials') : null);
+  const now = coordinatorTime();
   return <div class="grid2">
   <Show got={attempts} what="attempts">{(data) =>
-    <Timeline trials={data} now={coordinatorTime()} />}</Show>
+    <Timeline bars={data ? attemptBars(data, now) :
+      newestBars(trials, -Infinity, now)} />}</Show>
   <Curves {...{trials, metric, lower, id}} selection={readSelection(view)}
     which={view.get('curves') ?? ''} smooth={num(view.get('smooth'))} />
   <Sharing study={study} trials={trials} />
