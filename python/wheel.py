@@ -103,6 +103,21 @@ def _about() -> str:
                                "mcp": ["mcp>=2.3,<3"]})
 
 
+def build_freezebench(folder) -> str:
+    """The recorded tables, as a package without anything of ours beside them."""
+    home = HERE / "freezebench"
+    tables = HERE.parent / "tests" / "bench" / "tables" / "data"
+    files = {f"freezebench/{path.name}": path.read_bytes()
+             for path in (*sorted(home.glob("*.py")), home / "README.md")}
+    files.update({f"freezebench/data/{path.name}": path.read_bytes()
+                  for path in sorted(tables.glob("*.table"))})
+    about = metadata("freezebench", "Real fine-tunings by layer, as tables.",
+                     ("pandas>=2", "optuna>=4"),
+                     {"frostline": [f"frostline[server]=={version()}"]})
+    return write_wheel(folder, "freezebench", "py3-none-any", files, about,
+                       {"freezebench": "freezebench.leaderboard:main"})
+
+
 # --- what pip calls (PEP 517) ---
 
 def get_requires_for_build_wheel(config_settings=None):
@@ -130,4 +145,5 @@ def build_sdist(sdist_directory, config_settings=None):
 
 if __name__ == "__main__":  # wheel.py FOLDER
     pathlib.Path(sys.argv[1]).mkdir(parents=True, exist_ok=True)
-    print(pathlib.Path(sys.argv[1], build_wheel(sys.argv[1])))
+    for build in (build_wheel, build_freezebench):
+        print(pathlib.Path(sys.argv[1], build(sys.argv[1])))
