@@ -306,18 +306,24 @@ absl::Status PutCompare(const RecipeStage& stage, const std::string& file,
   return absl::OkStatus();
 }
 
+// Returns what is known of the model that these values name: its layers, say.
+absl::StatusOr<RecipeValues> FactsOfModel(const StageWorld& world,
+                                          const ValueOf& value_of) {
+  ASSIGN_OR_RETURN(const YamlPtr model, value_of("model"));
+  if (model == nullptr || model->kind != Kind::kScalar) return RecipeValues();
+  return world.model_facts(model->text);
+}
+
 absl::StatusOr<StageStudy> StudyOf(const StageWorld& world,
                                    const RecipeStage& stage,
                                    const RecipeEntry& entry,
                                    const RecipeValues& said,
                                    const std::vector<StageStudy>& earlier) {
   const std::string& file = world.recipe.file;
-  RecipeValues facts;
-  const ValueOf first = FromScopes({&said, &entry.values, &world.scale.values});
-  ASSIGN_OR_RETURN(const YamlPtr model, first("model"));
-  if (model != nullptr && model->kind == Kind::kScalar) {
-    facts = world.model_facts(model->text);
-  }
+  ASSIGN_OR_RETURN(
+      const RecipeValues facts,
+      FactsOfModel(world,
+                   FromScopes({&said, &entry.values, &world.scale.values})));
   const ValueOf value_of = ValuesFor(
       world, stage, entry, earlier,
       FromScopes({&said, &entry.values, &world.scale.values, &facts}));
@@ -357,8 +363,12 @@ absl::StatusOr<std::vector<StageStudy>> StudiesOf(
   const RecipeValues said = SaidValues(world.options);
   YamlPtr each = stage.each;
   if (each != nullptr) {
-    ASSIGN_OR_RETURN(each, PutValues(each, world.recipe.file,
-                                     FromScopes({&said, &world.scale.values})));
+    ASSIGN_OR_RETURN(
+        const RecipeValues facts,
+        FactsOfModel(world, FromScopes({&said, &world.scale.values})));
+    ASSIGN_OR_RETURN(
+        each, PutValues(each, world.recipe.file,
+                        FromScopes({&said, &world.scale.values, &facts})));
   }
   ASSIGN_OR_RETURN(const auto entries,
                    EntriesOfEach(each, world.recipe.file,

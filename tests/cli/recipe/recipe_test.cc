@@ -273,6 +273,13 @@ TEST_F(RecipeStages, TakeWhatTheCommandLineSays) {
   EXPECT_EQ((*all)[1].study.spec.enqueue(0).seed(), 7u);
 }
 
+TEST_F(RecipeStages, EntriesMayCountTheLayersOfTheScalesModel) {
+  const auto all = Make(absl::StrReplaceAll(
+      SmallRecipe(), {{"{set: ewt}", "{set: \"ewt-${layers - 1}\"}"}}));
+  ASSERT_OK(all);
+  EXPECT_EQ((*all)[1].study.spec.data().id(), "ewt-3");
+}
+
 TEST_F(RecipeStages, TellMistakesAtTheRecipesLine) {
   const auto unknown = Make(
       absl::StrReplaceAll(SmallRecipe(), {{"${line.best", "${lien.best"}}));
