@@ -265,6 +265,7 @@ if [ "$LEVEL" = python ]; then
   fetch_wheels mlflow "MLflow (9 MB)" ""
   fetch_wheels wandb "W&B (22 MB)" ""
   fetch_wheels optunahub "OptunaHub (9 MB)" ""
+  fetch_wheels gguf "llama.cpp's reader of its files (1 MB)" gguf
   fetch_wheels trl "TRL (2 MB)" ""
   fetch_wheels mcp "the Model Context Protocol (12 MB)" ""
   fetch_npm tests/python/inspector inspector "the protocol's inspector (41 MB unpacked)"

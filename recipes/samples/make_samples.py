@@ -8,8 +8,9 @@ All sentences are put together here, from frames and words; none is from a data
 set. A label follows from the words: good ones and bad ones, the same question or
 another, the tag that a word has in its frame. Rows are taken in the order of a
 hash of their texts, so that the files are the same everywhere. DIR also gets
-tiny/, a BERT of three layers whose weights are drawn from a hash of their
-names, and datasets.yaml and models.yaml: it is a registry.
+tiny/, a BERT of three layers, and tiny-decoder/, a Llama of three layers that
+reads bytes, whose weights are drawn from a hash of their names, and
+datasets.yaml and models.yaml: it is a registry.
 
 A sample has 60 rows to train on and 20 to validate and test on.
 """
@@ -112,6 +113,15 @@ RATED = [
     (0.0, "{unlike}"),
 ]
 ROOMS = "garden school station market".split()
+
+# What follows from "Anna painted the fence near the station.", or does not.
+CLAIMS = [("entailment", "{name} {did} something {place}."),
+          ("contradiction", "Nobody {did} the {thing}."),
+          ("neutral", "{name} {did} the {other}, too.")]
+# What is asked of it, and the answer.
+ASKED_OF = [("Who {did} the {thing}?", " {name}"),
+            ("What did {name} {do}?", " the {thing}"),
+            ("Where did {name} {do} the {thing}?", " {place}")]
 UNLIKE = ["The train to the coast leaves at noon.",
           "Nobody knows how deep this lake is.",
           "Our team won the last three games.",
@@ -263,6 +273,32 @@ def rated():
     return balanced(rows, ("text", "second", "label"))
 
 
+def told():
+    """All sentences of who did what, and where, with the words of each."""
+    for (did, do, _, _, things), name, place in itertools.product(
+            ACTIONS, NAMES, PLACES):
+        for number, thing in enumerate(things.split()):
+            words = {"did": did, "do": do, "name": name, "place": place,
+                     "thing": thing, "other": things.split()[number - 1]}
+            yield "{name} {did} the {thing} {place}.".format(**words), words
+
+
+def claims():
+    rows = [(sentence, claim.format(**words), label)
+            for sentence, words in told() for label, claim in CLAIMS]
+    return balanced(rows, ("text", "second", "label"))
+
+
+def asked():
+    rows = by_hash([json.dumps({
+        "prompt": f"{sentence} {question.format(**words)}",
+        "answer": answer.format(**words)})
+        for sentence, words in told() for question, answer in ASKED_OF])
+    return {split: "".join(row + "\n" for row in rows[begin:begin + count])
+            for split, begin, count in (("train", 0, TRAIN),
+                                        ("dev", TRAIN, DEV))}
+
+
 def samples():
     """(name, ending, task, what is in its files)."""
     yield "tags", "conllu", "tagging", tags()
@@ -271,6 +307,8 @@ def samples():
     yield "sentiment5", "tsv", "classification", graded()
     yield "pairs", "tsv", "pair", pairs()
     yield "rated", "tsv", "regression", rated()
+    yield "claims", "tsv", "pair", claims()
+    yield "asked", "jsonl", "answers", asked()
 
 
 def entry(name, ending, task, files):
@@ -304,6 +342,27 @@ TINY = {
     "vocab_size": 140,
 }
 SPECIAL = "[PAD] [UNK] [CLS] [SEP] [MASK]".split()
+# It reads bytes; token 0 ends a text.
+TINY_DECODER = {
+    "architectures": ["LlamaForCausalLM"],
+    "attention_bias": False,
+    "eos_token_id": 0,
+    "hidden_act": "silu",
+    "hidden_size": 16,
+    "intermediate_size": 32,
+    "max_position_embeddings": 192,
+    "mlp_bias": False,
+    "model_type": "llama",
+    "num_attention_heads": 4,
+    "num_hidden_layers": 3,
+    "num_key_value_heads": 2,
+    "pad_token_id": 0,
+    "rms_norm_eps": 1e-05,
+    "rope_theta": 10000.0,
+    "tie_word_embeddings": True,
+    "vocab_size": 257,
+}
+END = "<|end|>"
 SPREAD = 0.2  # of weights that are no scale and no bias
 
 
@@ -347,17 +406,62 @@ def drawn(name, count):
     """Uniform numbers of a deviation of SPREAD, the same on every machine."""
     if name.endswith("bias"):
         return [0.0] * count
-    if name.endswith("LayerNorm.weight"):
+    if name.lower().endswith("norm.weight"):
         return [1.0] * count
     bits = hashlib.shake_256(name.encode()).digest(4 * count)
     return [(number / 2**31 - 1.0) * SPREAD * 3**0.5
             for number in struct.unpack(f"<{count}I", bits)]
 
 
-def weights():
+def decoder_shapes():
+    hidden, middle = TINY_DECODER["hidden_size"], TINY_DECODER["intermediate_size"]
+    fewer = hidden * TINY_DECODER["num_key_value_heads"] // \
+        TINY_DECODER["num_attention_heads"]
+    yield "model.embed_tokens.weight", [TINY_DECODER["vocab_size"], hidden]
+    for number in range(TINY_DECODER["num_hidden_layers"]):
+        layer = f"model.layers.{number}"
+        for part, outputs in (("q", hidden), ("k", fewer), ("v", fewer),
+                              ("o", hidden)):
+            yield f"{layer}.self_attn.{part}_proj.weight", [outputs, hidden]
+        for part in ("gate", "up"):
+            yield f"{layer}.mlp.{part}_proj.weight", [middle, hidden]
+        yield f"{layer}.mlp.down_proj.weight", [hidden, middle]
+        yield f"{layer}.input_layernorm.weight", [hidden]
+        yield f"{layer}.post_attention_layernorm.weight", [hidden]
+    yield "model.norm.weight", [hidden]
+
+
+def byte_letters():
+    """A letter for each byte, as byte-level BPE has them since GPT-2: itself
+    where it can be seen, else the next one from U+0100 on."""
+    seen = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    others = [byte for byte in range(256) if byte not in seen]
+    return [chr(byte) if byte in seen else chr(256 + others.index(byte))
+            for byte in range(256)]
+
+
+def byte_tokenizer():
+    of_bytes = {"type": "ByteLevel", "add_prefix_space": False,
+                "trim_offsets": True, "use_regex": True}
+    return {
+        "version": "1.0", "truncation": None, "padding": None,
+        "added_tokens": [{"id": 0, "content": END, "single_word": False,
+                          "lstrip": False, "rstrip": False,
+                          "normalized": False, "special": True}],
+        "normalizer": None, "pre_tokenizer": of_bytes, "post_processor": None,
+        "decoder": of_bytes,
+        "model": {"type": "BPE", "dropout": None, "unk_token": None,
+                  "continuing_subword_prefix": None, "end_of_word_suffix": None,
+                  "fuse_unk": False, "byte_fallback": False,
+                  "vocab": {letter: number for number, letter in enumerate(
+                      [END, *byte_letters()])},
+                  "merges": []}}
+
+
+def weights(named):
     """A safetensors file: the length of a header, the header, numbers."""
     header, numbers = {"__metadata__": {"format": "pt"}}, b""
-    for name, shape in shapes():
+    for name, shape in named:
         count = shape[0] * (shape[1] if len(shape) > 1 else 1)
         begin = len(numbers)
         numbers += struct.pack(f"<{count}f", *drawn(name, count))
@@ -368,13 +472,22 @@ def weights():
     return struct.pack("<Q", len(text)) + text + numbers
 
 
-def tiny_model(texts):
-    """The files of the model, by path."""
+def as_json(value):
+    return (json.dumps(value, indent=2) + "\n").encode()
+
+
+def models(texts):
+    """The files of both models, by path."""
     return {
-        "tiny/config.json": (json.dumps(TINY, indent=2) + "\n").encode(),
+        "tiny/config.json": as_json(TINY),
         "tiny/vocab.txt": "".join(
             word + "\n" for word in vocabulary(texts)).encode(),
-        "tiny/model.safetensors": weights(),
+        "tiny/model.safetensors": weights(shapes()),
+        "tiny-decoder/config.json": as_json(TINY_DECODER),
+        "tiny-decoder/tokenizer.json": as_json(byte_tokenizer()),
+        "tiny-decoder/tokenizer_config.json": as_json(
+            {"eos_token": END, "pad_token": END}),
+        "tiny-decoder/model.safetensors": weights(decoder_shapes()),
     }
 
 
@@ -383,7 +496,6 @@ def main():
     parser.add_argument("--out", type=pathlib.Path,
                         default=pathlib.Path(__file__).resolve().parent)
     out = parser.parse_args().out
-    (out / "tiny").mkdir(parents=True, exist_ok=True)
     head = ("# SPDX-License-Identifier: Apache-2.0\n"
             "# Written by make_samples.py.\n")
     registry = head
@@ -392,16 +504,20 @@ def main():
         files[f"{name}.{ending}"] = splits["train"]
         files[f"{name}-dev.{ending}"] = splits["dev"]
         registry += entry(name, ending, task, files)
-    model = tiny_model(text for path, text in files.items()
-                       if path.endswith(".tsv"))
-    digest = hashlib.sha256(model["tiny/model.safetensors"]).hexdigest()
+    made = models(text for path, text in files.items()
+                  if path.endswith(".tsv") and not path.startswith("claims"))
     files["datasets.yaml"] = registry
-    files["models.yaml"] = (f"{head}tiny:\n  path: tiny\n"
-                            f"  weights: model.safetensors\n"
-                            f"  sha256: {digest}\n")
+    files["models.yaml"] = head
+    for name in ("tiny", "tiny-decoder"):
+        digest = hashlib.sha256(
+            made[f"{name}/model.safetensors"]).hexdigest()
+        files["models.yaml"] += (f"{name}:\n  path: {name}\n"
+                                 f"  weights: model.safetensors\n"
+                                 f"  sha256: {digest}\n")
+        (out / name).mkdir(parents=True, exist_ok=True)
     for path, text in files.items():
         (out / path).write_bytes(text.encode())
-    for path, content in model.items():
+    for path, content in made.items():
         (out / path).write_bytes(content)
 
 

@@ -106,9 +106,9 @@ PY
 @test "recipes are listed, shown and checked" {
   run frostline recipe list
   [ "$status" -eq 0 ]
-  says alf elsa multitask pos-short pos-partial rivals
+  says alf elsa multitask pos-short pos-partial decoder-nli decoder-answers rivals
   frostline recipe list --json | python3 -c 'import json, sys
-assert len(json.load(sys.stdin)["recipes"]) == 7'
+assert len(json.load(sys.stdin)["recipes"]) == 9'
   run frostline recipe check elsa --scale sample
   echo "$output"
   [ "$status" -eq 0 ]

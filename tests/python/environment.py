@@ -35,12 +35,13 @@ NEEDS = {"layers_test.py": ("torch", "transformers"), "hf_test.py": ("torch", "t
          "command_test.py": ("torch", "tensorboard", "hydra"),
          "hub_test.py": ("torch", "transformers", "pyarrow"),
          "freezebench_test.py": ("pandas", "optuna", "optunahub"),
+         "smollm2_test.py": ("torch", "transformers", "gguf"),
          "live_test.py": ("nbclient", "ipykernel", "pandas")}
 
 # What a test alone needs: scripts/requirements-NAME.txt.
 OWN_WHEELS = {"mcp_test.py": "mcp", "records_test.py": "mlflow", "trl_test.py": "trl",
              "wandb_test.py": "wandb", "databases_test.py": "optuna",
-             "freezebench_test.py": "optunahub",
+             "freezebench_test.py": "optunahub", "smollm2_test.py": "gguf",
              "optuna_storage_test.py": "optuna"}
 
 

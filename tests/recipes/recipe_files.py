@@ -49,9 +49,10 @@ def put(value, answer):
     if isinstance(value, list):
         return [put(item, answer) for item in value]
     if isinstance(value, dict):
-        filled = {put(key, answer) if isinstance(key, str) else key:
-                  put(item, answer) for key, item in value.items()}
-        return {key: item for key, item in filled.items() if item is not None}
+        filled = [(put(key, answer) if isinstance(key, str) else key, item,
+                   put(item, answer)) for key, item in value.items()]
+        return {key: made for key, item, made in filled
+                if made is not None or item is None}
     return value
 
 
@@ -128,8 +129,12 @@ def entries(recipe, scale):
     earlier = {}
     for stage, of in recipe["stages"].items():
         each = of.get("each", {"": {}})
-        maps = [each_map if isinstance(each_map, dict) else
-                put(each_map, recipe["scales"][scale].get)
+
+        def known(name):
+            values = recipe["scales"][scale]
+            return values[name] if name in values else \
+                recipe["models"][values["model"]].get(name)
+        maps = [put(each_map, known)
                 for each_map in (each if isinstance(each, list) else [each])]
         for names in itertools.product(*maps):
             values = {}

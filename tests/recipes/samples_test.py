@@ -16,8 +16,8 @@ from recipe_files import FACTS, ROOT, Wrong
 
 RECIPES = ROOT / "recipes"
 SAMPLES = RECIPES / "samples"
-NAMES = ("alf", "elsa", "elsa-heads", "multitask", "pos-partial", "pos-short",
-         "rivals")
+NAMES = ("alf", "decoder-answers", "decoder-nli", "elsa", "elsa-heads",
+         "multitask", "pos-partial", "pos-short", "rivals")
 SCALES = ("sample", "tiny", "small", "full")
 TOP = {"recipe", "format", "title", "question", "source", "found", "adds",
        "models", "data", "scales", "stages", "published", "highest_layer_rate", "answer"}
@@ -51,32 +51,40 @@ class Samples(unittest.TestCase):
                 self.assertEqual((pathlib.Path(made) / path).read_bytes(),
                                  (SAMPLES / path).read_bytes(), path)
 
-    def test_the_model_is_as_its_configuration_says(self):
-        tiny = SAMPLES / "tiny"
-        config = json.loads((tiny / "config.json").read_text("utf-8"))
-        self.assertEqual(len((tiny / "vocab.txt").read_text("utf-8").split()),
-                         config["vocab_size"])
-        stored = (tiny / "model.safetensors").read_bytes()
-        length = int.from_bytes(stored[:8], "little")
-        header = json.loads(stored[8:8 + length])
-        header.pop("__metadata__")
-        self.assertEqual(len(stored), 8 + length + max(
-            each["data_offsets"][1] for each in header.values()))
-        self.assertEqual(
-            header["embeddings.word_embeddings.weight"]["shape"],
-            [config["vocab_size"], config["hidden_size"]])
-        for name, recipe in ((name, recipe_files.read_recipe(
-                RECIPES / name / "recipe.yaml")) for name in NAMES):
-            self.assertEqual(recipe["models"]["tiny"]["layers"],
-                             config["num_hidden_layers"], name)
-            self.assertEqual(recipe["models"]["tiny"]["heads"],
-                             config["num_attention_heads"], name)
+    def test_models_are_as_their_configurations_say(self):
+        for model, words, table in (
+                ("tiny", len((SAMPLES / "tiny/vocab.txt").read_text(
+                    "utf-8").split()), "embeddings.word_embeddings.weight"),
+                ("tiny-decoder", len(json.loads(
+                    (SAMPLES / "tiny-decoder/tokenizer.json").read_text(
+                        "utf-8"))["model"]["vocab"]),
+                 "model.embed_tokens.weight")):
+            folder = SAMPLES / model
+            config = json.loads((folder / "config.json").read_text("utf-8"))
+            self.assertEqual(words, config["vocab_size"])
+            stored = (folder / "model.safetensors").read_bytes()
+            length = int.from_bytes(stored[:8], "little")
+            header = json.loads(stored[8:8 + length])
+            header.pop("__metadata__")
+            self.assertEqual(len(stored), 8 + length + max(
+                each["data_offsets"][1] for each in header.values()))
+            self.assertEqual(header[table]["shape"],
+                             [config["vocab_size"], config["hidden_size"]])
+            known = [recipe["models"][model] for recipe in (
+                recipe_files.read_recipe(RECIPES / name / "recipe.yaml")
+                for name in NAMES) if model in recipe["models"]]
+            self.assertTrue(known, model)
+            for each in known:
+                self.assertEqual((each["layers"], each["heads"]),
+                                 (config["num_hidden_layers"],
+                                  config["num_attention_heads"]), model)
 
     def test_tables_have_their_rows_and_labels(self):
         for name, labels in (("sentiment", "01"), ("places", "01"),
                              ("goods", "01"), ("phrases", "01"),
                              ("pairs", "01"), ("sentiment5", "01234"),
-                             ("rated", None)):
+                             ("rated", None), ("claims", (
+                                 "entailment", "contradiction", "neutral"))):
             both = []
             for part, count in ROWS.items():
                 header, rows = sample_rows(name, part)
@@ -154,7 +162,7 @@ class Recipes(unittest.TestCase):
                     recipe_files.check_point(study, run)
             except Wrong as wrong:
                 self.fail(f"{what}: {wrong}")
-            self.assertTrue("maximize" in study, what)
+            self.assertTrue({"maximize", "minimize"} & set(study), what)
             self.assertEqual("budget" in study, not entry.runs, what)
             if entry.compare:
                 self.assertIn(entry.compare["to"], entry.runs, what)
