@@ -34,6 +34,7 @@ NEEDS = {"layers_test.py": ("torch", "transformers"), "hf_test.py": ("torch", "t
          "hydra_test.py": ("torch", "hydra", "submitit"),
          "command_test.py": ("torch", "tensorboard", "hydra"),
          "hub_test.py": ("torch", "transformers", "pyarrow"),
+         "decoder_bench.py": ("torch", "transformers"),
          "freezebench_test.py": ("pandas", "optuna", "optunahub"),
          "smollm2_test.py": ("torch", "transformers", "gguf"),
          "live_test.py": ("nbclient", "ipykernel", "pandas")}
