@@ -229,7 +229,8 @@ std::optional<ReportWarning> FewTrials(const Dataset& data) {
   return ReportWarning{
       "FEW_TRIALS",
       absl::StrCat(data.rows(), " trials for ", data.axes.size(),
-                   " parameters: the ranking may still change"),
+                   data.axes.size() == 1 ? " parameter" : " parameters",
+                   ": the ranking may still change"),
       {}};
 }
 

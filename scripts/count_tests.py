@@ -3,7 +3,7 @@
 """count_tests.py RESULTS CTEST_STATUS
 
 Counts what ran: the cases of every GoogleTest program, the totals that another
-runner printed as its last line, else one for each ctest entry. Prints the time
+runner printed at its end, else one for each ctest entry. Prints the time
 that each label took beside its budget (where RESULTS/tests.json, written by
 `ctest --show-only=json-v1`, says which test is of which label), what failed,
 and then "N passed, N failed, N skipped"; exit 1 when something failed. A label
@@ -22,6 +22,9 @@ import xml.etree.ElementTree as ElementTree
 FINDING = re.compile(r"ERROR: \w+Sanitizer|WARNING: ThreadSanitizer|"
                      r"runtime error: ")
 TOTALS = re.compile(r"^(\d+) passed, (\d+) failed, (\d+) skipped$")
+# What Node's test runner says last.
+OF_NODE = re.compile(r"^# pass (\d+)\n# fail (\d+)\n# cancelled 0\n# skipped (\d+)\n",
+                     re.MULTILINE)
 
 
 def gtest_counts(report):
@@ -39,10 +42,12 @@ def gtest_counts(report):
 
 
 def printed_counts(entry):
-    """The totals that a runner of ours printed last, or None."""
+    """The totals that a runner of ours, or Node's, printed last, or None."""
     output = entry.findtext("system-out") or ""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     match = TOTALS.match(lines[-1]) if lines else None
+    if not match:
+        match = OF_NODE.search("\n".join(lines[-8:]))
     return tuple(int(n) for n in match.groups()) if match else None
 
 

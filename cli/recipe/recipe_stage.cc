@@ -320,10 +320,9 @@ absl::StatusOr<StageStudy> StudyOf(const StageWorld& world,
                                    const RecipeValues& said,
                                    const std::vector<StageStudy>& earlier) {
   const std::string& file = world.recipe.file;
-  ASSIGN_OR_RETURN(
-      const RecipeValues facts,
-      FactsOfModel(world,
-                   FromScopes({&said, &entry.values, &world.scale.values})));
+  ASSIGN_OR_RETURN(const RecipeValues facts,
+                   FactsOfModel(world, FromScopes({&said, &entry.values,
+                                                   &world.scale.values})));
   const ValueOf value_of = ValuesFor(
       world, stage, entry, earlier,
       FromScopes({&said, &entry.values, &world.scale.values, &facts}));

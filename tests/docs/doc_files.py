@@ -136,7 +136,7 @@ def recipe_entries():
 def write_registry(folder):
     """All models and sets of all recipes, by their ids; every set of a form is
     the same few sentences."""
-    shutil.copytree(SAMPLES, folder, ignore=shutil.ignore_patterns("tiny"))
+    shutil.copytree(SAMPLES, folder, ignore=shutil.ignore_patterns("tiny*"))
     models, sets = recipe_entries()
     lines = []
     for name, layers in models.items():

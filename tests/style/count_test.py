@@ -73,6 +73,19 @@ class Count(unittest.TestCase):
         self.assertEqual(self.run_count(ctest(entry("parity", "run", out))),
                          ("3 passed, 0 failed, 2 skipped", 0))
 
+    def test_totals_of_nodes_runner_count_and_it_may_be_unsteady(self):
+        def out(good, bad):
+            return ("<system-out>not ok 1 - a\n1..3\n# tests 3\n# suites 0\n"
+                    f"# pass {good}\n# fail {bad}\n# cancelled 0\n# skipped 0\n# todo 0\n"
+                    "# duration_ms 5.5\n</system-out>")
+        first = ctest(entry("page", "fail", out(2, 1)))
+        self.assertEqual(self.run_count(first, {}, 8),
+                         ("2 passed, 1 failed, 0 skipped", 1))
+        again = ElementTree.fromstring(entry("page", "run", out(3, 0)))
+        self.assertEqual(((3, 0, 0), True), count_tests.steady_counts(
+            ElementTree.fromstring(entry("page", "fail", out(2, 1))),
+            pathlib.Path("none"), {"page": again}))
+
     def test_any_other_program_counts_one(self):
         self.assertEqual(self.run_count(ctest(entry("tool", "run"))),
                          ("1 passed, 0 failed, 0 skipped", 0))

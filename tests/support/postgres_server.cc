@@ -80,10 +80,10 @@ PostgresServer::~PostgresServer() {
 }
 
 void PostgresServer::Start() {
-  const std::vector<std::string> words = AsPostgres(
-      {Programs() + "/postgres", "-D", folder_.File("data"), "-k",
-       folder_.path().string(), "-c", "listen_addresses=", "-c",
-       "shared_buffers=16MB", "-c", "max_connections=60"});
+  const std::vector<std::string> words =
+      AsPostgres({Programs() + "/postgres", "-D", folder_.File("data"), "-k",
+                  folder_.path().string(), "-c", "listen_addresses=", "-c",
+                  "shared_buffers=16MB", "-c", "max_connections=60"});
   server_ = StartQuietly(words, folder_.File("log"));
   const auto last = std::chrono::steady_clock::now() + std::chrono::minutes(2);
   while (std::chrono::steady_clock::now() < last) {

@@ -26,8 +26,9 @@ export const Trial = ({id, at}: {id: string; at: string}) => {
   const points = usePolled(`${key} points`, () => allPages<Measurement>(
       'StudyService/ListMeasurements', {name, downsample_to: MOST_POINTS},
       'measurements'), running ? 3000 : 0);
-  const log = usePolled(`${key} log`, () => call<Log>(
-      'StudyService/GetTrialLog', {name, wait: '2s', max_bytes: 16384}),
+  // What never ran here, as a trial that was imported, has no log.
+  const log = usePolled(`${key} log`, async () => num(trial.data?.attempt) > 0 ?
+      call<Log>('StudyService/GetTrialLog', {name, wait: '2s', max_bytes: 16384}) : {},
       running ? 3000 : 0);
   const why = usePolled(`${key} why`, () => call<Reasons>(
       'StudyService/ExplainStudy', {name: `studies/${id}`, trial_number: at}), 0);

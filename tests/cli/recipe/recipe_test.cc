@@ -124,7 +124,7 @@ TEST(RecipeFile, HasTheScalesThatItNames) {
 }
 
 TEST(KnownRecipes, AreAllReadable) {
-  EXPECT_EQ(KnownRecipes().size(), 7u);
+  EXPECT_EQ(KnownRecipes().size(), 9u);
   for (const KnownRecipe& known : KnownRecipes()) {
     const auto recipe = OpenRecipe(known.name);
     ASSERT_OK(recipe) << known.name;
