@@ -60,10 +60,9 @@ before(async () => {
   page = await at.browser.newPage();
   await page.setViewport({width: 1400, height: 900});
   page.on('console', (said) => {
+    // 429: too busy, asked again; 404: no plan of it was run.
     if (['error', 'warn'].includes(said.type()) &&
-        !/status of 429/.test(said.text())) {  // too busy, asked again
-      complaints.push(said.text());
-    }
+        !/status of (429|404)/.test(said.text())) complaints.push(said.text());
   });
   page.on('pageerror', (error) => complaints.push(String(error)));
   page.on('request', (request) => {
