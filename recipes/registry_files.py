@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the scripts share that make registries: the folders that are meant, rows
-in an order that depends on their texts alone, and files with their sums."""
+in an order that depends on their texts alone, files with their sums, and what
+stands before weights."""
 import hashlib
+import json
+import math
+import struct
 
 
 def below(folder, levels):
@@ -44,6 +48,20 @@ def find_model(given):
         f"make_registry: {given} {what} {' and '.join(parts)}"
         + "".join(f"\n  {folder}" for folder in found)
         + "\nfix: name the one of MiniLM with --model")
+
+
+def safetensors_head(shapes):
+    """What stands before the numbers, float32, of a safetensors file: the length
+    of its header, and the names and shapes in the order of the numbers."""
+    header, begin = {"__metadata__": {"format": "pt"}}, 0
+    for name, shape in shapes:
+        end = begin + 4 * math.prod(shape)
+        header[name] = {"dtype": "F32", "shape": list(shape),
+                        "data_offsets": [begin, end]}
+        begin = end
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    return struct.pack("<Q", len(text)) + text
 
 
 def by_hash(rows, text_of=str):

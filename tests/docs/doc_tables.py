@@ -130,7 +130,7 @@ BEFORE = [
      "frostline registry add dataset reviews.csv"),
     (r"registry remove model minilm", "rm -rf registry; "
      "frostline registry add model ./minilm"),
-    (r"--scale full|decoder-\w+ --scale tiny", "rm -rf registry; cp -r $FIRST/home/lab/registry ."),
+    (r"--scale (full|tiny)", "rm -rf registry; cp -r $FIRST/home/lab/registry ."),
     (r"study create .*(--id imdb|imdb.yaml)(?!.*--dry-run)",
      "frostline study delete imdb --yes || true"),
     (r"study create \S*demo.yaml", "frostline study delete demo --yes"),
