@@ -38,8 +38,8 @@ const std::map<std::string, MetricRange, std::less<>>& KnownRanges() {
     ranges->emplace("r2", MetricRange{-kOpen, 1.0});
     for (const char* const name :
          {"loss", "error", "error_rate", "mae", "mse", "rmse", "perplexity",
-          "train_seconds", "trained_parameters", "steps", "kept_step",
-          "words_cut"}) {
+          "train_seconds", "trained_parameters", "peak_memory_mib", "steps",
+          "kept_step", "words_cut"}) {
       ranges->emplace(name, MetricRange{0.0, kOpen});
     }
     return ranges;

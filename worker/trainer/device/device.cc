@@ -3,6 +3,7 @@
 
 #include <ATen/Context.h>
 #include <ATen/ops/mm.h>
+#include <c10/core/CPUAllocator.h>
 #include <c10/core/CachingDeviceAllocator.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
@@ -13,6 +14,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <charconv>
 #include <cstdlib>
 #include <fstream>
@@ -95,20 +97,56 @@ double PeakGflops(const CpuInfo& info, int threads) {
          kUnits * kPerLane;
 }
 
-std::int64_t PeakResidentBytes() {
-  constexpr std::int64_t kBytesPerKib = 1024;
-  std::ifstream status("/proc/self/status");
-  std::string word;
-  std::int64_t kib = 0;
-  while (status >> word) {
-    if (word == "VmHWM:" && status >> kib) return kib * kBytesPerKib;
+namespace {
+
+// LibTorch's allocator of main memory, which counts. A block is as large as
+// malloc made it, so that what is freed is what was counted.
+class CountingAllocator final : public c10::Allocator {
+ public:
+  static CountingAllocator& Only() {
+    static auto* const only = new CountingAllocator;  // as long as tensors live
+    return *only;
   }
-  return 0;
+
+  c10::DataPtr allocate(std::size_t bytes) override {
+    void* const block = under_.raw_allocate(bytes);
+    const std::int64_t now = now_ += SizeOf(block);
+    std::int64_t peak = peak_;
+    while (now > peak && !peak_.compare_exchange_weak(peak, now)) {
+    }
+    return {block, block, &Free, at::Device(at::kCPU)};
+  }
+  c10::DeleterFnPtr raw_deleter() const override { return &Free; }
+  void copy_data(void* to, const void* from, std::size_t bytes) const override {
+    default_copy_data(to, from, bytes);
+  }
+
+  std::int64_t peak() const { return peak_; }
+  void ResetPeak() { peak_ = now_.load(); }
+
+ private:
+  static std::int64_t SizeOf(void* block) {
+    return static_cast<std::int64_t>(malloc_usable_size(block));
+  }
+  static void Free(void* block) {
+    Only().now_ -= SizeOf(block);
+    Only().under_.raw_deallocate(block);
+  }
+
+  c10::Allocator& under_ = *c10::GetDefaultCPUAllocator();
+  std::atomic<std::int64_t> now_ = 0;
+  std::atomic<std::int64_t> peak_ = 0;
+};
+
+}  // namespace
+
+void CountTensorBytes() {
+  c10::SetCPUAllocator(&CountingAllocator::Only());
 }
 
-void ResetPeakResident() {
-  std::ofstream("/proc/self/clear_refs") << "5";  // proc(5)
-}
+std::int64_t PeakTensorBytes() { return CountingAllocator::Only().peak(); }
+
+void ResetPeakTensorBytes() { CountingAllocator::Only().ResetPeak(); }
 
 bool KeepFreedMemory() {
 #if defined(M_MMAP_THRESHOLD) && defined(M_TRIM_THRESHOLD)
@@ -402,6 +440,7 @@ std::optional<int> GpuIndex(std::string_view name) {
 Device Device::Processor() {
   Device device;
   device.bf16_ = ReadCpuInfo().does_bf16_well();
+  CountTensorBytes();
   return device;
 }
 
@@ -476,11 +515,11 @@ at::Generator Device::MakeGenerator(std::uint64_t seed) const {
 }
 
 void Device::ResetPeakMemory() {
-  is_cpu() ? ResetPeakResident() : ResetPeakOf(torch_);
+  is_cpu() ? ResetPeakTensorBytes() : ResetPeakOf(torch_);
 }
 
 std::int64_t Device::PeakMemoryBytes() const {
-  return is_cpu() ? PeakResidentBytes() : PeakBytesOf(torch_);
+  return is_cpu() ? PeakTensorBytes() : PeakBytesOf(torch_);
 }
 
 std::optional<double> Device::EnergyJoules() const {

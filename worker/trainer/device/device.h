@@ -51,11 +51,13 @@ CpuInfo ReadCpuInfo();
 // is unknown. Clocks change, and a few processors have one unit.
 double PeakGflops(const CpuInfo& info, int threads);
 
-// Returns the largest resident set since the start or the last reset, or 0.
-std::int64_t PeakResidentBytes();
-
-// Where the system forbids it, the peak stays that since the start.
-void ResetPeakResident();
+// Counts what tensors take of main memory, of all threads, from now on. Call it
+// before there are any: those of before are not counted.
+void CountTensorBytes();
+// Returns the most that tensors took at once since the last reset; 0 before
+// CountTensorBytes.
+std::int64_t PeakTensorBytes();
+void ResetPeakTensorBytes();
 
 // Lets malloc keep what is freed, blocks of up to 32 MiB, for the next step: a
 // step frees its gradients and takes them again, and the kernel would clear
@@ -140,9 +142,8 @@ class Device {
   // Throws what LibTorch throws.
   at::Generator MakeGenerator(std::uint64_t seed) const;
 
-  // Counts the most held at once since the reset, of main memory (where Linux
-  // lets it be reset) or, as its allocator counts, of the GPU's. It is 0 when
-  // unknown.
+  // Counts the most that tensors held at once since the reset, of main memory
+  // or of the GPU's, as the allocators of LibTorch count. It is 0 when unknown.
   void ResetPeakMemory();
   std::int64_t PeakMemoryBytes() const;
 

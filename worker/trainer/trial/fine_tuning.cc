@@ -488,6 +488,12 @@ TrialEnd FineTuning::Infeasible(const std::string& what,
   return end;
 }
 
+namespace {
+
+constexpr double kBytesPerMebibyte = 1024.0 * 1024.0;
+
+}  // namespace
+
 TrialEnd FineTuning::End(TrialState state) const {
   TrialEnd end;
   end.state = state;
@@ -497,6 +503,10 @@ TrialEnd FineTuning::End(TrialState state) const {
       static_cast<double>(trained_->trained_weights());
   end.metrics["steps"] = static_cast<double>(progress_.steps);
   end.usage = Usage();
+  if (const auto peak = end.usage->peak_memory_bytes; peak > 0) {
+    end.metrics["peak_memory_mib"] =
+        static_cast<double>(peak) / kBytesPerMebibyte;
+  }
   return end;
 }
 

@@ -21,7 +21,8 @@ using ::testing::StartsWith;
 using ::testing::UnorderedElementsAreArray;
 
 const std::vector<std::string> kAlways = {
-    "train_loss", "train_seconds", "trained_parameters", "steps", "kept_step"};
+    "train_loss", "train_seconds", "trained_parameters",
+    "steps",      "kept_step",     "peak_memory_mib"};
 const std::vector<std::string> kOfClasses = {"accuracy", "f1",   "f1_macro",
                                              "f1_micro", "loss", "mcc"};
 const std::vector<std::string> kOfTags = {

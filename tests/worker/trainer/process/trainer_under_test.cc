@@ -149,6 +149,7 @@ nlohmann::json SmallWorld::Trial(const std::string& model,
 nlohmann::json Numbers(const nlohmann::json& finish) {
   nlohmann::json metrics = finish.value("metrics", nlohmann::json::object());
   metrics.erase("train_seconds");
+  metrics.erase("peak_memory_mib");
   return metrics;
 }
 

@@ -37,6 +37,7 @@ std::string BytesOf(const std::string& path) {
 // What depends on the clock is left out.
 Metrics Scored(TrialEnd end) {
   end.metrics.erase("train_seconds");
+  end.metrics.erase("peak_memory_mib");
   return end.metrics;
 }
 
@@ -638,6 +639,7 @@ std::string Weights(const TrialWorld& world) {
 
 Metrics ScoredKept(TrialEnd end) {
   end.metrics.erase("train_seconds");
+  end.metrics.erase("peak_memory_mib");
   return end.metrics;
 }
 

@@ -55,6 +55,7 @@ TrialMessage Trial(const TrialWorld& world, const std::string& training,
 
 Metrics ScoredTasks(TrialEnd end) {
   end.metrics.erase("train_seconds");
+  end.metrics.erase("peak_memory_mib");
   return end.metrics;
 }
 
@@ -556,6 +557,7 @@ std::string Training(const std::string& smart) {
 Metrics ScoredSmart(TrialEnd end) {
   EXPECT_EQ(end.state, TrialState::kSucceeded) << end.cause;
   end.metrics.erase("train_seconds");
+  end.metrics.erase("peak_memory_mib");
   return end.metrics;
 }
 
