@@ -11,6 +11,7 @@
 #include "sampler/draw/finite.h"
 #include "sampler/draw/qmc.h"
 #include "sampler/draw/random.h"
+#include "sampler/fitting.h"
 #include "sampler/gp/levels_gp.h"
 #include "sampler/purpose.h"
 #include "sampler/sampler.h"
@@ -51,10 +52,19 @@ absl::StatusOr<std::unique_ptr<Sampler>> MakeSampler(
   for (const SamplerKind& kind : kSamplers) {
     if (spec.name != kind.name) continue;
     ASSIGN_OR_RETURN(std::unique_ptr<Sampler> sampler, kind.make(input));
-    if (spec.purpose == Purpose::kBest || !CanServePurpose(spec.name, input)) {
-      return sampler;
+    if (spec.purpose != Purpose::kBest && CanServePurpose(spec.name, input)) {
+      sampler = MakePurposeSampler(spec.purpose, input, std::move(sampler));
     }
-    return MakePurposeSampler(spec.purpose, input, std::move(sampler));
+    // Optuna's to the bit, unless a limit is asked for.
+    const bool as_it_is =
+        input.options.contains("compat") && spec.memory_limit == kNoMemoryLimit;
+    if (as_it_is) return sampler;
+    SamplerMaker list;
+    if (spec.name == "grid" || spec.name == "brute") {
+      list = [make = kind.make, input] { return *make(input); };
+    }
+    return MakeFittingSampler(space, spec.memory_limit, std::move(sampler),
+                              std::move(list));
   }
   return UnknownName(ErrorId::kSamplerInvalid, "sampler", spec.name,
                      SamplerNames(), "sampler.name");

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "sampler/memory.h"
 #include "sampler/sampler.h"
 #include "study/objective.h"
 #include "study/space.h"
@@ -27,6 +28,8 @@ struct SamplerSpec {
   std::uint64_t seed = 0;
   // Changes nothing if ServesPurpose says no.
   Purpose purpose = Purpose::kBest;
+  // The most that a point may take, in mebibytes (memory.h).
+  double memory_limit = kNoMemoryLimit;
 };
 
 // Makes a sampler. Fails with SAMPLER_INVALID for an unknown name or option,

@@ -113,6 +113,12 @@ class Sampler {
     return ProposeUntil(stop, history, number, rng);
   }
 
+  // False of a point that is known to take more memory than there is. Propose
+  // answers none of these.
+  virtual bool MayFit(const History& /*history*/, const Point& /*point*/) {
+    return true;
+  }
+
  protected:
   static absl::Status Stopped() {
     return absl::CancelledError("the proposal was stopped");

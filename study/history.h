@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -80,6 +81,15 @@ struct IntermediateValue {
   double value = 0.0;  // of the first objective; perhaps NaN or infinite
 };
 
+// What a module takes of memory, as a trial's audit has it.
+struct ModuleBytes {
+  std::string module;
+  double weights = 0.0;
+  // What the largest batch keeps for the backward pass, of a layer of several
+  // modules with the first of them; 0 below the lowest module that trains.
+  double activations = 0.0;
+};
+
 // What a trial used on its worker, besides training seconds.
 struct TrialUse {
   float seconds = 0.0F;      // from its begin to its end; 0: unknown
@@ -87,6 +97,9 @@ struct TrialUse {
   // Rows of its frozen prefix that were not stored, so it had to compute them.
   // Below 0: it used no prefix at all.
   float prefix_computed = -1.0F;
+  float peak_mib = 0.0F;  // the most memory at once; 0: unknown
+  // nullptr: the trial has no audit. Shared by all copies.
+  std::shared_ptr<const std::vector<ModuleBytes>> modules = {};
 };
 
 // What is known of a trial: its point, its results and what it cost.

@@ -273,7 +273,9 @@ absl::StatusOr<Point> NextPoint(const CheckedStudy& study,
   if (IsForAnswer(study, number)) {
     ASSIGN_OR_RETURN(std::optional<Point> asked,
                      PointForAnswer(study, history, stop));
-    if (asked.has_value()) return *std::move(asked);
+    if (asked.has_value() && sampler.MayFit(history, *asked)) {
+      return *std::move(asked);
+    }
   }
   Rng rng(study.spec.seed(), static_cast<std::uint64_t>(number));
   absl::StatusOr<Point> point = sampler.Propose(history, number, rng, stop);
@@ -516,21 +518,18 @@ void Proposer::Measured(storage::StudyKey study, std::int64_t number,
   });
 }
 
-void Proposer::Ended(storage::StudyKey study, std::int64_t number,
-                     TrialState state, std::vector<double> values,
-                     std::vector<double> constraints, double cost_s,
-                     const TrialUse& use) {
-  Tell(study,
-       [number, state, values = std::move(values),
-        constraints = std::move(constraints), cost_s, use](History& history) {
-         history.Amend(number, [&](Observation& trial) {
-           trial.state = state;
-           trial.values = values;
-           trial.constraints = constraints;
-           trial.cost_s = cost_s;
-           trial.use = use;
-         });
-       });
+void Proposer::Ended(storage::StudyKey study, Observation ended) {
+  Tell(study, [ended = std::move(ended)](History& history) {
+    history.Amend(ended.number, [&](Observation& trial) {
+      trial.state = ended.state;
+      trial.out_of_memory = ended.out_of_memory;
+      trial.values = ended.values;
+      trial.constraints = ended.constraints;
+      trial.cost_s = ended.cost_s;
+      trial.use = ended.use;
+      trial.trained_parameters = ended.trained_parameters;
+    });
+  });
 }
 
 void Proposer::Propose(storage::StudyKey study, std::int64_t first_number,
@@ -611,11 +610,9 @@ void Proposer::Make(Search& search, Proposals request) {
 
 void TellEnded(const storage::TrialRow& row, const CheckedStudy& study,
                Proposer& proposer) {
-  v1::Usage usage;
-  usage.ParseFromString(row.usage);
-  proposer.Ended(row.study, row.number, row.state, row.values,
-                 ConstraintsOf(row, study.spec), usage.train_seconds(),
-                 UseOf(usage));
+  Observation ended = ObservationOf(row);
+  ended.constraints = ConstraintsOf(row, study.spec);
+  proposer.Ended(row.study, std::move(ended));
 }
 
 }  // namespace frostline::server

@@ -229,9 +229,8 @@ class Proposer {
              NotedSeed seed);
   void Measured(storage::StudyKey study, std::int64_t number,
                 std::vector<IntermediateValue> values);
-  void Ended(storage::StudyKey study, std::int64_t number, TrialState state,
-             std::vector<double> values, std::vector<double> constraints,
-             double cost_s, const TrialUse& use);
+  // Of what is given, the point, the seed and the curve are known.
+  void Ended(storage::StudyKey study, Observation ended);
 
   // Asks for `count` proposals. Each request is answered through `ready`,
   // unless Stop() comes first.

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -17,6 +19,7 @@
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
 #include "proto/rules.h"
 #include "proto/wire_values.h"
+#include "sampler/memory.h"
 #include "server/wire/limits.h"
 #include "server/wire/space.h"
 #include "server/wire/spec.h"
@@ -354,6 +357,17 @@ TrialUse UseOf(const v1::Usage& usage) {
   if (usage.prefix_misses() + usage.prefix_hits() > 0) {
     use.prefix_computed = static_cast<float>(usage.prefix_misses());
   }
+  constexpr double kBytesPerMebibyte = 1024.0 * 1024.0;
+  use.peak_mib = static_cast<float>(
+      static_cast<double>(usage.peak_memory_bytes()) / kBytesPerMebibyte);
+  if (usage.audit().empty()) return use;
+  std::vector<ModuleBytes> modules;
+  for (const v1::ModuleAudit& each : usage.audit()) {
+    modules.push_back({each.module(), static_cast<double>(each.weight_bytes()),
+                       static_cast<double>(each.activation_bytes())});
+  }
+  use.modules =
+      std::make_shared<const std::vector<ModuleBytes>>(std::move(modules));
   return use;
 }
 
@@ -372,6 +386,11 @@ Observation ObservationOf(const storage::TrialRow& row) {
   usage.ParseFromString(row.usage);
   seen.cost_s = usage.train_seconds();
   seen.use = UseOf(usage);
+  // A trainer may tell it among its metrics alone.
+  const auto told = row.metrics.find(sampler::kPeakMemoryMetric);
+  if (seen.use.peak_mib <= 0.0F && told != row.metrics.end()) {
+    seen.use.peak_mib = static_cast<float>(told->second);
+  }
   seen.trained_parameters = static_cast<double>(usage.trained_parameters());
   const NotedSeed noted = NotedSeedOf(row);
   seen.seed = noted.seed;

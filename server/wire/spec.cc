@@ -20,6 +20,7 @@
 #include "proto/served.h"
 #include "proto/wire_values.h"
 #include "sampler/draw/random.h"
+#include "sampler/memory.h"
 #include "server/wire/space.h"
 #include "server/wire/study_checks.h"
 #include "study/objective.h"
@@ -511,6 +512,10 @@ absl::StatusOr<CheckedStudy> CheckStudy(const v1::StudySpec& spec,
   study.sampler.options = {spec.sampler().options().begin(),
                            spec.sampler().options().end()};
   study.sampler.seed = spec.seed();
+  for (const v1::MetricConstraint& constraint : spec.constraints()) {
+    if (constraint.metric() != sampler::kPeakMemoryMetric) continue;
+    study.sampler.memory_limit = constraint.upper_bound();
+  }
   ASSIGN_OR_RETURN(study.sampler.purpose, CheckPurpose(spec));
   // This sampler is thrown away: only the sampler itself knows which options
   // fit.
