@@ -22,6 +22,7 @@
 #include "cli/commands/registry.h"
 #include "cli/commands/set_field.h"
 #include "cli/commands/study.h"
+#include "cli/commands/study_memory.h"
 #include "cli/commands/trial_files.h"
 #include "cli/study_file/study_file.h"
 #include "cli/study_file/yaml_sugar.h"
@@ -149,6 +150,7 @@ absl::StatusOr<ExitCode> CreateStudy(Session& session,
                                      const StudyCreateArgs& args) {
   ASSIGN_OR_RETURN(const StudyFile study, ReadStudy(args));
   RETURN_IF_ERROR(CheckStudyFit(study, args.registry));
+  RETURN_IF_ERROR(CheckStudyMemory(study, args.registry));
   NoteUnusualMetrics(study);
   NoteHighRates(study);
   ASSIGN_OR_RETURN(Client* const client, ConnectFor(session, args.dry_run));
@@ -173,6 +175,10 @@ absl::StatusOr<ExitCode> CreateStudy(Session& session,
     ASSIGN_OR_RETURN(const auto needs,
                      FindBoundaryNeeds(study.spec, args.registry));
     std::cout << RenderPrefixes(*reply, needs, session.terminal.width);
+    ASSIGN_OR_RETURN(const std::string memory,
+                     RenderStudyMemory(reply->study().spec(), args.registry,
+                                       session.terminal.width));
+    std::cout << memory;
   }
   if (args.dry_run) {
     std::cout << "dry run: nothing was created\n";

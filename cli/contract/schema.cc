@@ -480,6 +480,16 @@ std::string FileProperties(SchemaDefinitions* definitions) {
   for (const std::string& key : ObjectiveKeys()) {
     properties.Put(key, ObjectiveSchema(key, definitions));
   }
+  const std::string bound = R"({"type":"string","pattern":"<="})";
+  properties.Put(
+      kConstraintKey,
+      JsonObject()
+          .PutText(
+              "description",
+              "Instead of constraints: peak_memory_mib <= 8000, or a list.")
+          .Put("anyOf", absl::StrCat("[", bound, R"(,{"type":"array","items":)",
+                                     bound, "}]"))
+          .Text());
   definitions->AddProperties(*v1::StudySpec::descriptor(), &properties);
   definitions->AddProperties(*v1::StudySettings::descriptor(), &properties);
   return properties.Text();

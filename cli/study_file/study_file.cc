@@ -28,7 +28,7 @@ constexpr char kTrainerKey[] = "trainer";
 
 // Returns the keys that may be at the top of a file, including short forms.
 std::vector<std::string> TopKeys() {
-  std::vector<std::string> keys = {"id", kTrainerKey};
+  std::vector<std::string> keys = {"id", kTrainerKey, kConstraintKey};
   const std::vector<std::string> short_forms = ObjectiveKeys();
   keys.insert(keys.end(), short_forms.begin(), short_forms.end());
   for (const auto* type :
@@ -79,7 +79,7 @@ absl::StatusOr<Split> SplitEntries(const YamlNode& root, StudyFile* study) {
       RETURN_IF_ERROR(ReadId(entry, study));
     } else if (entry.key == kTrainerKey) {
       RETURN_IF_ERROR(ReadTrainer(entry, study));
-    } else if (IsObjectiveKey(entry.key) ||
+    } else if (IsObjectiveKey(entry.key) || entry.key == kConstraintKey ||
                v1::StudySpec::descriptor()->FindFieldByName(entry.key)) {
       split.spec.push_back(entry);
     } else if (v1::StudySettings::descriptor()->FindFieldByName(entry.key)) {
@@ -92,6 +92,8 @@ absl::StatusOr<Split> SplitEntries(const YamlNode& root, StudyFile* study) {
   }
   ASSIGN_OR_RETURN(split.spec,
                    LongObjectives(std::move(split.spec), study->file));
+  ASSIGN_OR_RETURN(split.spec,
+                   LongConstraints(std::move(split.spec), study->file));
   return split;
 }
 

@@ -12,6 +12,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/time/time.h"
 #include "base/error.h"
 
@@ -348,10 +349,19 @@ std::string KnownDirection(const std::string& metric) {
       "accuracy", "auc",      "bleu",  "f1",      "macro_f1",
       "matthews", "mcc",      "r2",    "pearson", "precision",
       "recall",   "spearman", "rouge", "map",     "macro_auc"};
-  static const auto* const kLower = new std::set<std::string>{
-      "error",          "loss",       "mae",           "mse",      "perplexity",
-      "rmse",           "train_loss", "train_seconds", "val_loss", "error_rate",
-      "validation_loss"};
+  static const auto* const kLower =
+      new std::set<std::string>{"error",
+                                "loss",
+                                "mae",
+                                "mse",
+                                "perplexity",
+                                "rmse",
+                                "train_loss",
+                                "train_seconds",
+                                "val_loss",
+                                "error_rate",
+                                "validation_loss",
+                                "peak_memory_mib"};
   if (kHigher->count(metric) > 0) return "maximize";
   return kLower->count(metric) > 0 ? "minimize" : "";
 }
@@ -453,6 +463,61 @@ absl::StatusOr<std::vector<YamlEntry>> LongObjectives(
                   .key_mark = place,
                   .value = ListNode(std::move(objectives), place)});
   return kept;
+}
+
+namespace {
+
+constexpr char kLongConstraints[] = "constraints";
+
+// Returns {metric: M, upper_bound: N} of "M <= N".
+absl::StatusOr<YamlPtr> LongConstraint(const YamlNode& node,
+                                       const std::string& file) {
+  const std::vector<std::string> sides =
+      node.kind == Kind::kScalar
+          ? std::vector<std::string>(absl::StrSplit(node.text, "<="))
+          : std::vector<std::string>();
+  const std::string metric =
+      sides.size() == 2 ? std::string(absl::StripAsciiWhitespace(sides[0]))
+                        : "";
+  const std::string bound =
+      sides.size() == 2 ? std::string(absl::StripAsciiWhitespace(sides[1]))
+                        : "";
+  if (metric.empty() || !ReadDouble(bound).has_value()) {
+    return ErrorAt(ErrorId::kStudyFileSyntax, file, node.mark,
+                   absl::StrCat("constraint is ", Describe(node),
+                                ", not a metric with its upper bound"),
+                   "write constraint: peak_memory_mib <= 8000", kConstraintKey);
+  }
+  return MapNode(
+      {Entry("metric", node.mark, ScalarNode(metric, node.mark)),
+       Entry("upper_bound", node.mark, ScalarNode(bound, node.mark))},
+      node.mark);
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<YamlEntry>> LongConstraints(
+    std::vector<YamlEntry> entries, const std::string& file) {
+  const auto is_key = [](const char* key) {
+    return [key](const YamlEntry& entry) { return entry.key == key; };
+  };
+  const auto found = std::ranges::find_if(entries, is_key(kConstraintKey));
+  if (found == entries.end()) return entries;
+  if (std::ranges::any_of(entries, is_key(kLongConstraints))) {
+    return ErrorAt(ErrorId::kStudyFileSyntax, file, found->key_mark,
+                   "constraints are given twice, short and long",
+                   "keep constraints: or the short form", kConstraintKey);
+  }
+  const bool is_list = found->value->kind == Kind::kList;
+  std::vector<YamlPtr> constraints;
+  for (const YamlPtr& one :
+       is_list ? found->value->items : std::vector<YamlPtr>{found->value}) {
+    ASSIGN_OR_RETURN(YamlPtr constraint, LongConstraint(*one, file));
+    constraints.push_back(std::move(constraint));
+  }
+  found->key = kLongConstraints;
+  found->value = ListNode(std::move(constraints), found->key_mark);
+  return entries;
 }
 
 }  // namespace frostline::cli

@@ -91,6 +91,12 @@ bool IsObjectiveKey(const std::string& key);
 absl::StatusOr<std::vector<YamlEntry>> LongObjectives(
     std::vector<YamlEntry> entries, const std::string& file);
 
+// Rewrites `constraint: peak_memory_mib <= 8000`, or a list of such, as
+// `constraints`.
+inline constexpr char kConstraintKey[] = "constraint";
+absl::StatusOr<std::vector<YamlEntry>> LongConstraints(
+    std::vector<YamlEntry> entries, const std::string& file);
+
 }  // namespace frostline::cli
 
 #endif  // FROSTLINE_CLI_STUDY_FILE_YAML_SUGAR_H_

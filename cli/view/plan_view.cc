@@ -114,39 +114,73 @@ std::string CountOf(const v1::Frontier& frontier, int row) {
                       row == frontier.chosen() ? " *" : "  ");
 }
 
+// A number that the coordinator keeps as a label; empty: it does not know.
+std::string LabelOf(const v1::EnqueuedTrial& trial, const char* label) {
+  const auto found = trial.labels().find(label);
+  return found == trial.labels().end() ? "" : found->second;
+}
+
+std::string MemoryOf(const v1::EnqueuedTrial& trial) {
+  return LabelOf(trial, "predicted_peak_memory_mib");
+}
+
+// Sets as rows, by what `first` says of each. The memory is shown where it is
+// known.
+class SetTable {
+ public:
+  SetTable(const v1::Frontier& frontier, const Column& first)
+      : shows_memory_(std::ranges::any_of(
+            frontier.by_modules(),
+            [](const auto& set) { return !MemoryOf(set.as_trial()).empty(); })),
+        table_(ColumnsOf(first, shows_memory_)) {}
+
+  void Add(const std::string& first, const v1::FrontierSet& set) {
+    std::vector<std::string> cells = {
+        first, WithInterval(set.predicted()),
+        Probability(set.within_tolerance_probability()),
+        CountOrDash(set.trained_parameters()), SecondsOrDash(set.seconds())};
+    if (shows_memory_) {
+      const std::string mib = MemoryOf(set.as_trial());
+      double number = 0.0;
+      cells.push_back(absl::SimpleAtod(mib, &number)
+                          ? absl::StrFormat("%.0f", number)
+                          : "-");
+    }
+    cells.push_back(absl::StrCat(set.trials()));
+    cells.push_back(ModuleList(TrainedIn(set)));
+    table_.AddRow(cells);
+  }
+  std::string Render(int width) const { return table_.Render(width); }
+
+ private:
+  static std::vector<Column> ColumnsOf(const Column& first, bool memory) {
+    std::vector<Column> columns = {first,
+                                   {"PREDICTED, 80 %"},
+                                   {"WITHIN", Align::kRight},
+                                   {"PARAMETERS", Align::kRight, 1},
+                                   {"SECONDS", Align::kRight, 2}};
+    if (memory) columns.push_back({"MIB", Align::kRight, 2});
+    columns.push_back({"TRIALS", Align::kRight, 3});
+    columns.push_back({.title = "MODULES", .wraps = true});
+    return columns;
+  }
+
+  bool shows_memory_;
+  Table table_;
+};
+
 std::string ByModules(const v1::Frontier& frontier, int width) {
-  Table table({{"TRAINED  ", Align::kRight},
-               {"PREDICTED, 80 %"},
-               {"WITHIN", Align::kRight},
-               {"PARAMETERS", Align::kRight, 1},
-               {"SECONDS", Align::kRight, 2},
-               {"TRIALS", Align::kRight, 3},
-               {.title = "MODULES", .wraps = true}});
+  SetTable table(frontier, {"TRAINED  ", Align::kRight});
   for (int i = 0; i < frontier.by_modules_size(); ++i) {
-    const v1::FrontierSet& set = frontier.by_modules(i);
-    table.AddRow({CountOf(frontier, i), WithInterval(set.predicted()),
-                  Probability(set.within_tolerance_probability()),
-                  CountOrDash(set.trained_parameters()),
-                  SecondsOrDash(set.seconds()), absl::StrCat(set.trials()),
-                  ModuleList(TrainedIn(set))});
+    table.Add(CountOf(frontier, i), frontier.by_modules(i));
   }
   return table.Render(width);
 }
 
 std::string ByPrefix(const v1::Frontier& frontier, int width) {
-  Table table({{"FROZEN"},
-               {"PREDICTED, 80 %"},
-               {"WITHIN", Align::kRight},
-               {"PARAMETERS", Align::kRight, 1},
-               {"SECONDS", Align::kRight, 2},
-               {"TRIALS", Align::kRight, 3},
-               {.title = "MODULES", .wraps = true}});
+  SetTable table(frontier, {"FROZEN"});
   for (const v1::FrontierSet& set : frontier.by_prefix()) {
-    table.AddRow({FrozenPrefix(frontier, set), WithInterval(set.predicted()),
-                  Probability(set.within_tolerance_probability()),
-                  CountOrDash(set.trained_parameters()),
-                  SecondsOrDash(set.seconds()), absl::StrCat(set.trials()),
-                  ModuleList(TrainedIn(set))});
+    table.Add(FrozenPrefix(frontier, set), set);
   }
   return table.Render(width);
 }
@@ -154,14 +188,15 @@ std::string ByPrefix(const v1::Frontier& frontier, int width) {
 void AddCsvRow(const std::string& kind, const v1::FrontierSet& set,
                bool is_chosen, std::string& text) {
   const v1::Interval& score = set.predicted();
-  text += CsvLine(
-      {kind, absl::StrCat(set.trained_size()),
-       absl::StrJoin(set.trained(), " "), absl::StrCat(set.prefix_frozen()),
-       CsvNumber(score.value()), CsvNumber(score.lo80()),
-       CsvNumber(score.hi80()), CsvNumber(score.lo95()),
-       CsvNumber(score.hi95()), CsvNumber(set.within_tolerance_probability()),
-       CsvNumber(set.trained_parameters()), CsvNumber(set.seconds()),
-       absl::StrCat(set.trials()), is_chosen ? "true" : "false"});
+  text += CsvLine({kind, absl::StrCat(set.trained_size()),
+                   absl::StrJoin(set.trained(), " "),
+                   absl::StrCat(set.prefix_frozen()), CsvNumber(score.value()),
+                   CsvNumber(score.lo80()), CsvNumber(score.hi80()),
+                   CsvNumber(score.lo95()), CsvNumber(score.hi95()),
+                   CsvNumber(set.within_tolerance_probability()),
+                   CsvNumber(set.trained_parameters()),
+                   CsvNumber(set.seconds()), absl::StrCat(set.trials()),
+                   is_chosen ? "true" : "false", MemoryOf(set.as_trial())});
 }
 
 }  // namespace
@@ -274,11 +309,11 @@ std::string RenderFrontierInShort(const v1::Frontier& frontier, int width) {
 }
 
 std::string FrontierCsv(const v1::Frontier& frontier) {
-  std::string text =
-      CsvLine({"by", "trained", "modules", "prefix_frozen", "predicted",
-               "predicted_lo80", "predicted_hi80", "predicted_lo95",
-               "predicted_hi95", "within_tolerance_probability",
-               "trained_parameters", "seconds", "trials", "chosen"});
+  std::string text = CsvLine(
+      {"by", "trained", "modules", "prefix_frozen", "predicted",
+       "predicted_lo80", "predicted_hi80", "predicted_lo95", "predicted_hi95",
+       "within_tolerance_probability", "trained_parameters", "seconds",
+       "trials", "chosen", "peak_memory_mib"});
   for (int i = 0; i < frontier.by_modules_size(); ++i) {
     AddCsvRow("modules", frontier.by_modules(i), i == frontier.chosen(), text);
   }
@@ -337,6 +372,18 @@ std::string SavingText(const v1::FreezePlan& plan) {
   return absl::StrJoin(parts, ", ");
 }
 
+// Empty while the study's trials do not tell.
+std::string MemoryText(const v1::FreezePlan& plan) {
+  const std::string most = MemoryOf(plan.as_trial());
+  if (most.empty()) return "";
+  const std::string moments =
+      LabelOf(plan.as_trial(), "predicted_optimizer_mib");
+  return absl::StrCat(most, " MiB at most at once",
+                      moments.empty() ? ""
+                                      : absl::StrCat(", of which ", moments,
+                                                     " are the optimizer's"));
+}
+
 std::string ModulesTable(const v1::FreezePlan& plan, int width) {
   Table table({{"MODULE"},
                {"ADVICE"},
@@ -367,7 +414,8 @@ std::string RenderFreezePlan(const v1::FreezePlan& plan, int width) {
   absl::StrAppend(&text, Sentence("predicted", PredictedText(plan), width),
                   Sentence("best seen", BestPlanText(plan), width),
                   Sentence("nearest", NearestText(plan), width),
-                  Sentence("saves", SavingText(plan), width));
+                  Sentence("saves", SavingText(plan), width),
+                  Sentence("takes", MemoryText(plan), width));
   std::set<std::string> said;  // no warning twice
   for (const v1::Warning& warning : plan.warnings()) {
     if (!said.insert(warning.sentence()).second) continue;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/strings/str_format.h"
 #include "base/error.h"
 #include "base/ids.h"
 #include "importance/plan/attribution.h"
@@ -16,6 +17,7 @@
 #include "importance/plan/plan_trials.h"
 #include "importance/plan/study_plan.h"
 #include "proto/rules.h"
+#include "sampler/memory.h"
 #include "server/importance/comparison.h"
 #include "server/importance/convert_importance.h"
 #include "server/wire/convert.h"
@@ -229,6 +231,42 @@ absl::Status SayInTool(const StudyHandle& study,
 
 }  // namespace
 
+namespace {
+
+// Writes into a trial what it would take of memory, as far as the study's trials
+// tell; then it stands beside what it took.
+class MemoryForecast {
+ public:
+  MemoryForecast(const CheckedStudy& study, const History& history)
+      : memory_(study.space) {
+    const v1::Training& training = study.spec.training();
+    const auto& extra = training.extra().fields();
+    const auto momentum = extra.find("momentum");
+    if (training.optimizer() == "sgd") {
+      moments_ = momentum == extra.end() ? 0.0 : 1.0;
+    }
+    memory_.CatchUp(history);
+  }
+
+  void Say(const Point& point, v1::EnqueuedTrial& trial) const {
+    if (!memory_.knows()) return;
+    auto& labels = *trial.mutable_labels();
+    labels[kPredictedMemoryLabel] =
+        absl::StrFormat("%.1f", memory_.MibOf(point));
+    const std::optional<double> trained = memory_.TrainedWeightsOf(point);
+    if (!trained.has_value()) return;
+    constexpr double kBytesOfAMoment = 4.0;
+    labels[kPredictedOptimizerLabel] = absl::StrFormat(
+        "%.1f", *trained * moments_ * kBytesOfAMoment / (1024.0 * 1024.0));
+  }
+
+ private:
+  sampler::MemoryModel memory_;
+  double moments_ = 2.0;  // of Adam
+};
+
+}  // namespace
+
 void PlanVerbs::ExplainDifference(const StudyHandle& study,
                                   const v1::ExplainDifferenceRequest& request,
                                   CancelFlag cancelled,
@@ -269,6 +307,8 @@ void PlanVerbs::GetPlan(const StudyHandle& study,
         WarnOfStudy(*study.checked, plan.warnings);
         v1::FreezePlan proto = PlanToProto(plan, study, request);
         proto.set_study(StudyNameOf(study.id));
+        MemoryForecast(*study.checked, ground.history)
+            .Say(plan.point, *proto.mutable_as_trial());
         if (!request.for_tool().empty()) {
           RETURN_IF_ERROR(SayInTool(study, plan, request.for_tool(), &proto));
         }
@@ -288,6 +328,15 @@ void PlanVerbs::GetFrontier(const StudyHandle& study,
         WarnOfStudy(*study.checked, frontier.warnings);
         v1::Frontier proto = FrontierToProto(frontier, ground.space());
         proto.set_study(StudyNameOf(study.id));
+        const MemoryForecast memory(*study.checked, ground.history);
+        const auto say = [&memory](const auto& sets, auto& protos) {
+          for (std::size_t i = 0; i < sets.size(); ++i) {
+            memory.Say(sets[i].point,
+                       *protos.Mutable(static_cast<int>(i))->mutable_as_trial());
+          }
+        };
+        say(frontier.by_modules, *proto.mutable_by_modules());
+        say(frontier.by_prefix, *proto.mutable_by_prefix());
         return proto;
       });
 }

@@ -25,6 +25,12 @@
 
 namespace frostline::server {
 
+// Labels of a plan's trial and of a frontier's: the most memory that it would
+// take at once, and what of it is the optimizer's moments, in mebibytes. Absent
+// while the study's trials do not tell.
+inline constexpr char kPredictedMemoryLabel[] = "predicted_peak_memory_mib";
+inline constexpr char kPredictedOptimizerLabel[] = "predicted_optimizer_mib";
+
 // What a plan, its frontier and its rivals stand on. `basis` points in here, so
 // once that is made the ground is neither moved nor changed.
 struct PlanGround {

@@ -11,7 +11,6 @@
 #include "worker/trainer/data/input_file.h"
 #include "worker/trainer/data/limits.h"
 #include "worker/trainer/data/load.h"
-#include "worker/trainer/model/model_config.h"
 #include "worker/trainer/model/safetensors.h"
 #include "worker/trainer/text/tokenizer_folder.h"
 
@@ -289,6 +288,13 @@ absl::Status CheckTokenizer(const std::string& folder,
 }
 
 }  // namespace
+
+absl::StatusOr<trainer::ModelConfig> ReadModelOf(const Registry& registry,
+                                                 const std::string& id) {
+  ASSIGN_OR_RETURN(const ModelEntry* const entry, FindModel(registry, id));
+  ASSIGN_OR_RETURN(const VerifiedFiles files, OpenFolder(registry));
+  return ReadConfig(files, *entry);
+}
 
 absl::StatusOr<ModelFacts> LookAtModel(const Registry& registry,
                                        const std::string& id) {

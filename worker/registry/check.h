@@ -15,6 +15,7 @@
 
 #include "absl/status/statusor.h"
 #include "worker/registry/registry.h"
+#include "worker/trainer/model/model_config.h"
 
 namespace frostline::registry {
 
@@ -63,6 +64,10 @@ absl::StatusOr<ModelFacts> CheckModel(const Registry& registry,
 // Does the same without sums: it reads only the configuration.
 absl::StatusOr<ModelFacts> LookAtModel(const Registry& registry,
                                        const std::string& id);
+
+// Returns the configuration of a model of the registry.
+absl::StatusOr<trainer::ModelConfig> ReadModelOf(const Registry& registry,
+                                                 const std::string& id);
 
 // Checks a data set. It reads every file twice and keeps no row in memory. The
 // training split needs two classes, and a text in at least one row.

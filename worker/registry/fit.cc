@@ -170,7 +170,8 @@ absl::Status CheckMetrics(const StudyNeeds& needs, TaskKind kind) {
         "training.early_stopping.metric");
   }
   names.insert(names.end(),
-               {"train_seconds", "trained_parameters", "steps", "kept_step"});
+               {"train_seconds", "trained_parameters", "peak_memory_mib",
+                "steps", "kept_step"});
   for (std::size_t i = 0; i < needs.metrics.size(); ++i) {
     const std::string& metric = needs.metrics[i];
     if (metric.empty()) continue;
@@ -241,8 +242,9 @@ std::string NearestMetric(const std::string& metric) {
       if (!Has(names, name)) names.push_back(name);
     }
   }
-  names.insert(names.end(), {"train_loss", "train_seconds",
-                             "trained_parameters", "steps", "kept_step"});
+  names.insert(names.end(),
+               {"train_loss", "train_seconds", "trained_parameters",
+                "peak_memory_mib", "steps", "kept_step"});
   return Has(names, metric) ? "" : Nearest(metric, names);
 }
 

@@ -307,6 +307,21 @@ TEST(StudyFile, ReadsSeedsAndRepeats) {
   EXPECT_EQ(full.spec.repeat().after(), 9);
 }
 
+TEST(StudyFile, ReadsConstraintsInShort) {
+  const auto bounds = [](const std::string& lines) {
+    const v1::StudySpec spec = WithSmall(lines + "\n").spec;
+    std::string text;
+    for (const v1::MetricConstraint& one : spec.constraints()) {
+      absl::StrAppend(&text, one.metric(), " ", one.upper_bound(), ";");
+    }
+    return text;
+  };
+  EXPECT_EQ(bounds("constraint: peak_memory_mib <= 8000"),
+            "peak_memory_mib 8000;");
+  EXPECT_EQ(bounds("constraint: [a<=1, b <= 2.5]"), "a 1;b 2.5;");
+  EXPECT_EQ(bounds("constraints: {a: 1}"), "a 1;");
+}
+
 TEST(StudyFile, ReadsWhatTrialsAreFor) {
   EXPECT_EQ(WithSmall("purpose: understand\n").spec.purpose(),
             v1::PURPOSE_UNDERSTAND);
@@ -512,6 +527,11 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"RangeWithUnknownEnd",
                 "maximize: {r: {low: 0}}\nbudget: 3\nspace: {modules: {}}",
                 kUnknown, "1:16", "did you mean 'lo'?"},
+        Mistake{"ConstraintWithoutABound", Line4("constraint: loss < 3"),
+                kSyntax, "4:13", "constraint: peak_memory_mib <= 8000"},
+        Mistake{"ConstraintsShortAndLong",
+                Line4("constraint: a <= 1\nconstraints: {b: 2}"), kSyntax,
+                "4:1", "given twice"},
         Mistake{"UnknownSeeds", Line4("seeds: random"), kSyntax, "4:8",
                 "per_trial"},
         Mistake{"RepeatInWords", Line4("repeat: often"), kSyntax, "4:9",

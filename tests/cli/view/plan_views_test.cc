@@ -85,6 +85,19 @@ TEST(FrontierView, MarksTheLeastThatIsEnough) {
   EXPECT_THAT(RenderFrontier(none, 80), Not(HasSubstr("*")));
 }
 
+TEST(FrontierView, SaysWhatASetTakesOfMemoryWhereTrialsTell) {
+  v1::Frontier frontier = ExampleFrontier();
+  EXPECT_THAT(RenderFrontier(frontier, 0), Not(HasSubstr("MIB")));
+  (*frontier.mutable_by_modules(1)
+        ->mutable_as_trial()
+        ->mutable_labels())["predicted_peak_memory_mib"] = "812.4";
+  EXPECT_THAT(RenderFrontier(frontier, 0),
+              ::testing::ContainsRegex("SECONDS +MIB +TRIALS"));
+  EXPECT_THAT(RenderFrontier(frontier, 0),
+              ::testing::ContainsRegex(" 812 +[0-9]+ "));
+  EXPECT_THAT(FrontierCsv(frontier), HasSubstr(",2,true,812.4\r\n"));
+}
+
 // Nobody knows whether a set will do that leaves out what all trials froze.
 TEST(FrontierView, HasNoPercentageWhereNothingIsKnown) {
   v1::Frontier frontier = ExampleFrontier();
@@ -133,7 +146,7 @@ TEST(FrontierView, InShortHasAFewRowsAndTheChosenOne) {
 TEST(FrontierView, CsvHasARowForEachSet) {
   const std::string text = FrontierCsv(ExampleFrontier());
   EXPECT_THAT(text, HasSubstr("\r\nmodules,2,layer.4 layer.5,0,0.92,0.9,0.94,"
-                              "0.89,0.95,0.93,3943680,3.5,2,true\r\n"));
+                              "0.89,0.95,0.93,3943680,3.5,2,true,\r\n"));
   EXPECT_THAT(text, HasSubstr("\r\nprefix,0,,1,0.93,"));
 }
 

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/registry/memory.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "worker/registry/check.h"
+#include "worker/trainer/model/model_config.h"
+#include "worker/trainer/model/parameters.h"
+
+namespace frostline::registry {
+namespace {
+
+using trainer::Family;
+using trainer::ModelConfig;
+using trainer::ParameterSpec;
+using trainer::Part;
+
+constexpr std::int64_t kUsualBatch = 32;
+constexpr std::int64_t kUsualTokens = 128;
+constexpr double kTokensOfEvaluation = 2'048.0;  // of a batch, on a processor
+constexpr double kBytesOfAWeight = 4.0;
+constexpr double kMebibyte = 1024.0 * 1024.0;
+constexpr double kOfItself = 1.0;  // what a trainer holds besides, in MiB
+
+std::string LayerName(std::int64_t layer) {
+  return "layer." + std::to_string(layer);
+}
+
+std::string HalfOf(const ParameterSpec& spec) {
+  switch (spec.part) {
+    case Part::kEmbeddings:
+      return "embeddings";
+    case Part::kAttention:
+      return LayerName(spec.layer) + ".attention";
+    case Part::kFeedForward:
+      return LayerName(spec.layer) + ".ffn";
+    case Part::kPooler:
+      return "pooler";
+    case Part::kHead:
+      break;
+  }
+  return "head";
+}
+
+double SizeOf(const ParameterSpec& spec) {
+  double size = 1.0;
+  for (const std::int64_t side : spec.shape) size *= static_cast<double>(side);
+  return size;
+}
+
+}  // namespace
+
+absl::StatusOr<TrainingMemory> TrainingMemory::Of(const Registry& registry,
+                                                  const TrainingUse& use) {
+  ASSIGN_OR_RETURN(const ModelConfig config,
+                   ReadModelOf(registry, use.model));
+  TrainingMemory memory;
+  memory.use_ = use;
+  memory.layers_ = config.layers;
+  for (const ParameterSpec& spec :
+       trainer::ParametersOf(config, trainer::HeadSpec())) {
+    const double size = SizeOf(spec);
+    memory.weights_[HalfOf(spec)] += size;
+    memory.all_weights_ += size;
+  }
+  memory.texts_ = use.batch_size > 0 ? use.batch_size : kUsualBatch;
+  memory.longest_ = std::min(use.max_length > 0 ? use.max_length : kUsualTokens,
+                             config.longest_text());
+  memory.Count(config);
+  return memory;
+}
+
+// Of a token, in the order of a layer, measured (the audit of freezing): query,
+// key and value, or what their sum leaves; shares of attention before and after
+// dropout, and its marks of a byte; sums before norms and marks of their
+// dropout; wide states before the activation, and after it where weights train.
+// A top layer of which one token is read keeps it for that one, but keys and
+// values of all. In half precision there is half of it, and a half of each
+// weight that trains.
+void TrainingMemory::Count(const ModelConfig& config) {
+  const auto hidden = static_cast<double>(config.hidden);
+  const auto wide = static_cast<double>(config.feed_forward);
+  const auto shares = static_cast<double>(config.heads * longest_);
+  const bool drops = config.attention_dropout > 0.0;
+  const bool gated = config.gated || config.family == Family::kLlama;
+  const double seen = !drops ? hidden : (use_.half ? 1.75 : 2.25) * shares;
+  const double one = use_.half ? 0.5 : 1.0;
+  passes_ = seen + (use_.half ? 4.0 : 5.5) * hidden +
+            one * (gated ? 3.0 : 1.0) * wide;
+  trains_ = passes_ + (use_.half ? 2.5 : 3.0) * hidden + one * wide;
+  const bool first = !use_.reads_all && !config.decoder;
+  const auto tokens = static_cast<double>(longest_);
+  top_passes_ = first ? hidden + (passes_ - hidden) / tokens : passes_;
+  top_trains_ =
+      first ? 2.0 * hidden + (trains_ - 2.0 * hidden) / tokens : trains_;
+  embeddings_ = 2.25 * hidden;
+  working_ = drops ? 2.0 * shares : 0.0;
+  evaluating_ = kTokensOfEvaluation * (2.0 * hidden + wide);
+}
+
+namespace {
+
+// Says whether one of the names stands for this half of a layer, or for all.
+bool IsNamedIn(const std::set<std::string>& modules, const std::string& module) {
+  return modules.contains(module) ||
+         (module.starts_with("layer.") &&
+          modules.contains(module.substr(0, module.find_last_of('.'))));
+}
+
+bool TouchesLayer(const std::set<std::string>& modules, std::int64_t layer) {
+  const std::string name = LayerName(layer);
+  return modules.contains(name) || modules.contains(name + ".attention") ||
+         modules.contains(name + ".ffn");
+}
+
+}  // namespace
+
+double TrainingMemory::WeightsOf(const TrainedModules& trained) const {
+  double weights = 0.0;
+  for (const auto& [module, size] : weights_) {
+    if (IsNamedIn(trained.whole, module)) weights += size;
+  }
+  return weights;
+}
+
+double TrainingMemory::ActivationsOf(const TrainedModules& trained) const {
+  double kept = trained.whole.contains("embeddings") ? embeddings_ : 0.0;
+  bool below = kept > 0.0;
+  for (std::int64_t i = 0; i < layers_; ++i) {
+    const bool trains = TouchesLayer(trained.whole, i);
+    below = below || trains || TouchesLayer(trained.adapted, i);
+    if (!below) continue;
+    const bool top = i + 1 == layers_;
+    kept += top ? (trains ? top_trains_ : top_passes_)
+                : (trains ? trains_ : passes_);
+    // The first steps of the backward pass free nothing of such a layer.
+    if (i + 2 == layers_ && !trains) kept += working_;
+  }
+  const double halves = use_.half ? WeightsOf(trained) / 2.0 : 0.0;
+  return below ? kept * static_cast<double>(texts_ * longest_) + halves : 0.0;
+}
+
+// What is there as long as the trial trains.
+double TrainingMemory::CopiesOf(const TrainedModules& trained) const {
+  const double copies = 1.0 + use_.moments + (use_.keeps_best ? 1.0 : 0.0);
+  return all_weights_ + copies * WeightsOf(trained);
+}
+
+double TrainingMemory::MostAtOnce(const TrainedModules& trained) const {
+  const double at_work =
+      std::max({ActivationsOf(trained), WeightsOf(trained), evaluating_});
+  return kOfItself +
+         (CopiesOf(trained) + at_work) * kBytesOfAWeight / kMebibyte;
+}
+
+double TrainingMemory::Least(const TrainedModules& trained) const {
+  return (CopiesOf(trained) + WeightsOf(trained)) * kBytesOfAWeight / kMebibyte;
+}
+
+double TrainingMemory::Optimizer(const TrainedModules& trained) const {
+  return use_.moments * WeightsOf(trained) * kBytesOfAWeight / kMebibyte;
+}
+
+}  // namespace frostline::registry
