@@ -91,11 +91,15 @@ class WorkCounter {
 // stand (coordinate descent: Franc, Hlavac and Navara, CAIP 2005), which ends
 // at the only minimum there is, up to columns that are the same.
 //
-//   minimise sum over rows (w · row - 1)² + a little w², w >= 0
+//   minimise sum over rows (w · row - 1)² + a little w²
+//            + sum over i pull[i] (w[i] - toward[i])²,  w >= 0
 //
-// Returns the weights by which each row is as near to 1 as can be.
+// Returns the weights by which each row is as near to 1 as can be. Those that
+// rows leave open go `toward` what is known without them.
 template <std::size_t N>
-std::array<double, N> FitToOne(std::span<const std::array<double, N>> rows) {
+std::array<double, N> FitToOne(std::span<const std::array<double, N>> rows,
+                               const std::array<double, N>& toward = {},
+                               const std::array<double, N>& pull = {}) {
   constexpr int kSweeps = 2'000;
   constexpr double kRidge = 1e-4;  // of columns that were put to one scale
   std::array<std::array<double, N>, N> products{};
@@ -107,6 +111,8 @@ std::array<double, N> FitToOne(std::span<const std::array<double, N>> rows) {
     }
   }
   for (std::size_t i = 0; i < N; ++i) {
+    sums[i] += pull[i] * toward[i];
+    products[i][i] += pull[i];
     scales[i] = products[i][i] * (1.0 + kRidge);
   }
   for (int sweep = 0; sweep < kSweeps; ++sweep) {

@@ -59,12 +59,13 @@ absl::StatusOr<std::unique_ptr<Sampler>> MakeSampler(
     const bool as_it_is =
         input.options.contains("compat") && spec.memory_limit == kNoMemoryLimit;
     if (as_it_is) return sampler;
-    SamplerMaker list;
-    if (spec.name == "grid" || spec.name == "brute") {
-      list = [make = kind.make, input] { return *make(input); };
-    }
-    return MakeFittingSampler(space, spec.memory_limit, std::move(sampler),
-                              std::move(list));
+    const bool lists = spec.name == "grid" || spec.name == "brute";
+    const LooksFor looks_for = lists                 ? LooksFor::kItsPoints
+                               : spec.name == "qmc" ? LooksFor::kItsSequence
+                                                    : LooksFor::kResults;
+    return MakeFittingSampler(
+        space, spec.memory_limit, std::move(sampler), looks_for,
+        [make = kind.make, input] { return *make(input); });
   }
   return UnknownName(ErrorId::kSamplerInvalid, "sampler", spec.name,
                      SamplerNames(), "sampler.name");

@@ -55,11 +55,13 @@ std::optional<double> LessOf(const Space& space, int i, double value) {
 class FittingSampler final : public Sampler {
  public:
   FittingSampler(const Space& space, double limit,
-                 std::unique_ptr<Sampler> wrapped, SamplerMaker list)
+                 std::unique_ptr<Sampler> wrapped, LooksFor looks_for,
+                 SamplerMaker another)
       : space_(space),
         memory_(space_, limit),
         wrapped_(std::move(wrapped)),
-        list_(std::move(list)) {}
+        looks_for_(looks_for),
+        another_(std::move(another)) {}
 
   bool MayFit(const History& history, const Point& point) override {
     memory_.CatchUp(history);
@@ -74,9 +76,14 @@ class FittingSampler final : public Sampler {
     if (!memory_.is_bound()) {
       return wrapped_->Propose(history, number, rng, stop);
     }
-    ASSIGN_OR_RETURN(Point point,
-                     wrapped_->Propose(history, number, rng, stop));
-    if (!list_) return Lessened(point, history, rng);
+    // A lessened point of a sequence would pass for a foreign one.
+    const bool is_sequence = looks_for_ == LooksFor::kItsSequence;
+    ASSIGN_OR_RETURN(
+        Point point, wrapped_->Propose(is_sequence ? History() : history, number,
+                                       rng, stop));
+    if (looks_for_ != LooksFor::kItsPoints) {
+      return Lessened(point, history, rng);
+    }
     if (memory_.Judge(point) != MemoryFit::kCannot) return point;
     return NextListed(stop, history, number, rng);
   }
@@ -92,7 +99,7 @@ class FittingSampler final : public Sampler {
   absl::StatusOr<Point> NextListed(const std::stop_token& stop,
                                    const History& history, std::int64_t number,
                                    Rng& rng) const {
-    const std::unique_ptr<Sampler> listing = list_();
+    const std::unique_ptr<Sampler> listing = another_();
     History shown = history;
     std::int64_t passed = number + 1;  // beyond the numbers of all trials
     for (const Observation& trial : history.trials()) {
@@ -185,16 +192,18 @@ class FittingSampler final : public Sampler {
   Space space_;
   MemoryModel memory_;
   std::unique_ptr<Sampler> wrapped_;
-  SamplerMaker list_;
+  LooksFor looks_for_;
+  SamplerMaker another_;
 };
 
 }  // namespace
 
 std::unique_ptr<Sampler> MakeFittingSampler(const Space& space, double limit,
                                             std::unique_ptr<Sampler> wrapped,
-                                            SamplerMaker list) {
+                                            LooksFor looks_for,
+                                            SamplerMaker another) {
   return std::make_unique<FittingSampler>(space, limit, std::move(wrapped),
-                                          std::move(list));
+                                          looks_for, std::move(another));
 }
 
 }  // namespace frostline::sampler

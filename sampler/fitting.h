@@ -12,7 +12,8 @@
 //     a later one no more than what has fitted and what its modules weigh and
 //     keep besides, as the audits say; without audits, one module more. Memory
 //     goes before variety;
-//   - `grid` and `brute` pass over what is known not to fit.
+//   - `grid` and `brute` pass over what is known not to fit, and `qmc` goes on
+//     in its sequence whatever became of a wish.
 //
 // So no trial is spent on what cannot run. A trial that ran out of memory all
 // the same teaches the model, whether there is a limit or not.
@@ -29,12 +30,20 @@ namespace frostline::sampler {
 
 using SamplerMaker = std::function<std::unique_ptr<Sampler>()>;
 
+// What a sampler looks for in the history.
+enum class LooksFor {
+  kResults,
+  kItsPoints,   // proposes each once, and finds there which are left
+  kItsSequence  // goes by the number; finds there which trials are not its own
+};
+
 // Fails with SPACE_TOO_LARGE where not even the least point fits. `limit` is in
-// mebibytes; infinity: none is given. `list` makes a sampler like `wrapped`, if
-// that one proposes each point once; else it is empty.
+// mebibytes; infinity: none is given. `another` makes a sampler like `wrapped`;
+// only one that looks for its points needs it.
 std::unique_ptr<Sampler> MakeFittingSampler(const Space& space, double limit,
                                             std::unique_ptr<Sampler> wrapped,
-                                            SamplerMaker list = {});
+                                            LooksFor looks_for,
+                                            SamplerMaker another = {});
 
 }  // namespace frostline::sampler
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <numeric>
 #include <utility>
 #include <variant>
@@ -117,10 +118,12 @@ enum Term : std::size_t {
   kAdapters,
   kRanks,
   kTokens,
+  kRuns,
   kLayersTrained,
   kEmbeddingsTrained,
   kLayersKept,
   kTopKept,
+  kTermCount,
 };
 
 constexpr std::size_t kNewestTrials = 256;
@@ -132,6 +135,32 @@ constexpr double kMostTooLow = 0.5;
 constexpr double kRanksAtOnce = 64.0;
 constexpr double kBytesOfAMib = 1024.0 * 1024.0;
 constexpr double kNotKnown = std::numeric_limits<double>::infinity();
+
+// What is known before a trial: AdamW keeps two moments of a weight, the best
+// evaluation a copy, and a gradient or the activations are there besides.
+constexpr double kMomentsAndCopy = 3.0;
+constexpr double kPull = 0.02;  // as strong as a row that is off by so much
+
+struct KnownTerms {
+  std::array<double, kTermCount> weights{}, pull{};
+};
+
+KnownTerms WhatIsKnown() {
+  KnownTerms known;
+  known.weights[kWeights] = kMomentsAndCopy;
+  known.weights[kActivations] = known.weights[kMoreWeights] = 1.0;
+  for (const Term term : {kWeights, kActivations, kMoreWeights}) {
+    known.pull[term] = std::pow(kPull / known.weights[term], 2);
+  }
+  return known;
+}
+
+double FirstKnown(std::initializer_list<double> sizes) {
+  for (const double size : sizes) {
+    if (size > 0.0) return size;
+  }
+  return 0.0;
+}
 
 double TokensOf(const MemoryNeeds& needs, double power) {
   return needs.batch_size * std::pow(needs.max_length, power);
@@ -220,7 +249,8 @@ void MemoryModel::Learn(const Observation& trial) {
 MemoryModel::Sizes MemoryModel::SizesOf(const Rows& rows, double power) const {
   Sizes sizes;
   sizes.weights.resize(counter_.layer_of().size());
-  sizes.activations.resize(counter_.layers());
+  sizes.trains.resize(counter_.layers());
+  sizes.passes.resize(counter_.layers());
   std::map<std::string, std::size_t> places;
   for (std::size_t m = 0; m < sizes.weights.size(); ++m) {
     places[space_.modules()[m].module] = m;
@@ -245,13 +275,29 @@ MemoryModel::Sizes MemoryModel::SizesOf(const Rows& rows, double power) const {
             std::max(sizes.embeddings, each.activations / tokens);
       }
     }
+    const std::vector<bool> trained = TrainedLayers(row->needs);
     for (std::size_t i = 0; i < kept.size(); ++i) {
       if (row->needs.activates[i] == 0.0) continue;
-      sizes.activations[i] = std::max(sizes.activations[i], kept[i]);
-      sizes.layer = std::max(sizes.layer, kept[i]);
+      double& own = (trained[i] ? sizes.trains : sizes.passes)[i];
+      own = std::max(own, kept[i]);
+      // Of the top layer often one token alone is read.
+      if (i + 1 == kept.size() && i > 0) continue;
+      double& any = trained[i] ? sizes.one_trains : sizes.one_passes;
+      any = std::max(any, kept[i]);
     }
   }
   return sizes;
+}
+
+// Says which layers train weights or an adapter.
+std::vector<bool> MemoryModel::TrainedLayers(const MemoryNeeds& needs) const {
+  std::vector<bool> trained(counter_.layers());
+  for (std::size_t m = 0; m < needs.weights.size(); ++m) {
+    const int layer = counter_.layer_of()[m];
+    if (layer < 0 || needs.weights[m] + needs.adapters[m] == 0.0) continue;
+    trained[static_cast<std::size_t>(layer)] = true;
+  }
+  return trained;
 }
 
 double MemoryModel::WeightsOf(const MemoryNeeds& needs,
@@ -264,11 +310,18 @@ double MemoryModel::WeightsOf(const MemoryNeeds& needs,
 
 double MemoryModel::ActivationsOf(const MemoryNeeds& needs, const Sizes& sizes,
                                   double power) const {
-  if (needs.layers() > 0 && sizes.layer == 0.0) return kNotKnown;
+  const std::vector<bool> trained = TrainedLayers(needs);
   double kept = needs.embeddings ? sizes.embeddings : 0.0;
   for (std::size_t i = 0; i < needs.activates.size(); ++i) {
-    const double layer = sizes.activations[i];
-    kept += needs.activates[i] * (layer > 0.0 ? layer : sizes.layer);
+    if (needs.activates[i] == 0.0) continue;
+    const double layer =
+        trained[i]
+            ? FirstKnown({sizes.trains[i], sizes.one_trains, sizes.passes[i],
+                          sizes.one_passes})
+            : FirstKnown({sizes.passes[i], sizes.one_passes, sizes.trains[i],
+                          sizes.one_trains});
+    if (layer == 0.0) return kNotKnown;
+    kept += layer;
   }
   return kept * TokensOf(needs, power);
 }
@@ -280,6 +333,7 @@ MemoryModel::Terms MemoryModel::TermsOf(const MemoryNeeds& needs,
   const double tokens = TokensOf(needs, power);
   terms[kBase] = 1.0;
   terms[kTokens] = tokens;
+  terms[kRuns] = needs.layers() > 0 ? 1.0 : 0.0;
   terms[kAdapters] = CountAbove0(needs.adapters) * tokens;
   terms[kRanks] =
       std::accumulate(needs.ranks.begin(), needs.ranks.end(), 0.0) /
@@ -319,6 +373,8 @@ double MemoryModel::Predict(const MemoryNeeds& needs) const {
 }
 
 void MemoryModel::FitWeights(const Rows& fitted, const Rows& all) {
+  static_assert(kTerms == kTermCount);
+  const KnownTerms known = WhatIsKnown();
   double least = std::numeric_limits<double>::infinity();
   Terms best{};
   for (const double power : {1.0, 0.5, 0.0}) {
@@ -328,7 +384,8 @@ void MemoryModel::FitWeights(const Rows& fitted, const Rows& all) {
       relative.push_back(TermsOf(row->needs, sizes, power));
       for (double& term : relative.back()) term /= row->mib;
     }
-    const Terms weights = FitToOne<kTerms>(relative);
+    const Terms weights =
+        FitToOne<kTerms>(relative, known.weights, known.pull);
     double errors = 0.0;
     for (const Terms& row : relative) {
       errors += std::pow(Product(row, weights) - 1.0, 2);
@@ -349,7 +406,7 @@ void MemoryModel::FitTrained(const Rows& rows) {
     if (!(row->trained_weights > 0.0)) continue;
     Terms terms = TermsOf(row->needs, sizes_, power_);
     for (const Term none : {kActivations, kMoreWeights, kAdapters, kTokens,
-                            kLayersKept, kTopKept}) {
+                            kRuns, kLayersKept, kTopKept}) {
       terms[none] = 0.0;
     }
     for (double& term : terms) term /= row->trained_weights;
@@ -363,6 +420,7 @@ void MemoryModel::Fit() {
   error_ = std::numeric_limits<double>::infinity();
   too_low_ = 0.0;
   ran_out_at_ = kNoMemoryLimit;
+  saw_all_frozen_ = false;
   std::map<std::uint32_t, std::size_t> trials_of;
   for (const auto& [number, row] : rows_) ++trials_of[row.device];
   Rows all, fitted, out;
@@ -375,6 +433,7 @@ void MemoryModel::Fit() {
     for (const auto& [number, row] : rows_) {
       if (row.device != usual) continue;
       all.push_back(&row);
+      saw_all_frozen_ = saw_all_frozen_ || row.needs.layers() == 0;
       (IsLeftOut(number) ? out : fitted).push_back(&row);
     }
   }
@@ -408,6 +467,11 @@ std::optional<double> MemoryModel::LeastSeen() const {
   return least;
 }
 
+bool MemoryModel::Knows(const Point& point) const {
+  return knows() &&
+         (saw_all_frozen_ || counter_.CountOf(point).layers() > 0);
+}
+
 double MemoryModel::MibOf(const Point& point) const {
   return Predict(counter_.CountOf(point));
 }
@@ -430,7 +494,7 @@ MemoryFit MemoryModel::Judge(const Point& point) const {
     // One that broke where the same fitted says that something else decides.
     if (AsksForAll(needs, broken) && !fits(broken)) return MemoryFit::kCannot;
   }
-  if (!knows()) return MemoryFit::kUnknown;
+  if (!Knows(point)) return MemoryFit::kUnknown;
   const double mib = Predict(needs);
   return mib * (1.0 + too_low_) <= limit_ && mib < ran_out_at_
              ? MemoryFit::kFits

@@ -6,7 +6,7 @@
 // a sum with weights of at least 0:
 //
 //   MiB = w0 + w1 W + w2 A + w3 max(W - A, 0) + w4 adapters + w5 ranks
-//         + w6 tokens
+//         + w6 tokens + w7 (any layer runs)
 //
 // W are the weights that train: each has a copy, the optimizer's moments and a
 // gradient. A are the activations that a batch keeps for the backward pass, of
@@ -14,7 +14,7 @@
 // so of both only the larger one is there. The audits of trials say what each
 // module weighs and keeps; without them layers count alike, embeddings and the
 // top layer for themselves. The weights w are those that fit best, by least
-// squares of relative errors.
+// squares of relative errors; where trials leave them open, those of AdamW.
 //
 //   6 layers of 27 MiB, of which the upper 2 train: W = 54
 //
@@ -118,7 +118,11 @@ class MemoryModel {
   // Returns the least that any trial took; nothing where none says it.
   std::optional<double> LeastSeen() const;
 
-  // REQUIRES: knows().
+  // The same of one point: what evaluations take where every layer is frozen is
+  // seen only there.
+  bool Knows(const Point& point) const;
+
+  // REQUIRES: Knows(point).
   double MibOf(const Point& point) const;
   // Returns the single numbers that train; nothing before trials have said it.
   // Of each Adam keeps two moments.
@@ -130,7 +134,7 @@ class MemoryModel {
   bool IsNextStep(const Point& point) const;
 
  private:
-  static constexpr std::size_t kTerms = 11;
+  static constexpr std::size_t kTerms = 12;
   using Terms = std::array<double, kTerms>;
   struct Row {
     MemoryNeeds needs;
@@ -143,14 +147,18 @@ class MemoryModel {
   // In mebibytes, activations by token of a batch.
   struct Sizes {
     std::vector<double> weights;      // by module; 0: not known
-    std::vector<double> activations;  // by layer; 0: not known
-    double embeddings = 0.0;          // their activations
-    double layer = 0.0;               // the most of any layer
+    // By layer; 0: not known. One that trains keeps more than one that only
+    // passes gradients on.
+    std::vector<double> trains, passes;
+    double embeddings = 0.0;  // their activations
+    // The most of any layer but the top.
+    double one_trains = 0.0, one_passes = 0.0;
   };
 
   void Learn(const Observation& trial);
   void Fit();
   Sizes SizesOf(const Rows& rows, double power) const;
+  std::vector<bool> TrainedLayers(const MemoryNeeds& needs) const;
   Terms TermsOf(const MemoryNeeds& needs, const Sizes& sizes,
                 double power) const;
   // Both in mebibytes; infinity: not known.
@@ -176,6 +184,7 @@ class MemoryModel {
   double power_ = 1.0;
   double error_ = std::numeric_limits<double>::infinity();
   double too_low_ = 0.0;
+  bool saw_all_frozen_ = false;
   // What is predicted of the smallest one that ran out of memory.
   double ran_out_at_ = kNoMemoryLimit;
 };

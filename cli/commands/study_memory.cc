@@ -16,6 +16,7 @@
 #include "cli/term/table.h"
 #include "cli/view/format.h"
 #include "study/freezing.h"
+#include "worker/registry/check.h"
 
 namespace frostline::cli {
 namespace {
@@ -171,6 +172,15 @@ std::int64_t SearchedOr(const v1::StudySpec& spec, const std::string& name,
   return set;
 }
 
+// Returns the task as the study says it, else as its data set does.
+std::string TaskOf(const v1::StudySpec& spec,
+                   const registry::Registry& registry) {
+  if (!spec.data().task().empty()) return spec.data().task();
+  const auto set = registry.data_sets.find(spec.data().id());
+  if (set == registry.data_sets.end()) return "";
+  return registry::NameOf(registry::TaskOfSet(set->second));
+}
+
 absl::StatusOr<std::optional<TrainingMemory>> StudyMemoryOf(
     const v1::StudySpec& spec, const std::string& folder, HowMuch how) {
   ASSIGN_OR_RETURN(const auto registry, FindRegistry(folder));
@@ -189,10 +199,16 @@ absl::StatusOr<std::optional<TrainingMemory>> StudyMemoryOf(
   const bool once = SearchedOr(spec, "epochs", training.epochs(), how) == 1 &&
                     training.evaluate_every_steps() == 0;
   use.keeps_best = !once && training.keep() != "last";
+  const std::string task = TaskOf(spec, *registry);
   use.reads_all = training.head().pooling() == "mean" ||
                   training.head().pooling() == "max" ||
-                  spec.data().task() == "tagging";
+                  task == "tagging";
   use.half = training.precision() == "bf16" || training.precision() == "fp16";
+  const auto& extra = training.extra().fields();
+  const auto recompute = extra.find("recompute");
+  use.recomputes = recompute != extra.end() &&
+                   recompute->second.string_value() == "layers";
+  use.answers = task == "answers";
   ASSIGN_OR_RETURN(TrainingMemory memory, TrainingMemory::Of(*registry, use));
   return std::optional(std::move(memory));
 }

@@ -393,7 +393,7 @@ const wholeTable = async (study: string, created: string): Promise<Known> => {
 
 // So many changes are taken at a time: what a study of people's workers does in
 // two seconds is far less.
-const MOST_CHANGES = 100;
+const MOST_CHANGES = 50;
 // Where a study changes faster, all of it is taken anew, but a page takes no
 // more than a two hundredth of the coordinator's time with that.
 const REST = 200;

@@ -249,7 +249,7 @@ class MemoryForecast {
   }
 
   void Say(const Point& point, v1::EnqueuedTrial& trial) const {
-    if (!memory_.knows()) return;
+    if (!memory_.Knows(point)) return;
     auto& labels = *trial.mutable_labels();
     labels[kPredictedMemoryLabel] =
         absl::StrFormat("%.1f", memory_.MibOf(point));

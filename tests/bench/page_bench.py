@@ -223,7 +223,7 @@ class OpenPage(threading.Thread):
         browser = Browser(self.host)
         name = f"studies/{self.study}"
         due = {"study": 0.0, "reasons": 0.0}
-        answers = {verb: [0.0, -1] for verb in ("GetReport", "GetFrontier", "GetPlan")}
+        answers = {verb: [0.0, -1] for verb in ("GetReport", "GetFrontier")}
         known = seen = explained = -1
         while not self.over.wait(0.05 + 0.05 * random.random()):
             now = time.monotonic()
@@ -237,7 +237,7 @@ class OpenPage(threading.Thread):
                     known = seen
                 status, _, _ = browser.get(
                     "StudyService/GetStudyDelta", name=name, after_revision=known,
-                    max_trials=100, view="TRIAL_VIEW_FULL")
+                    max_trials=50, view="TRIAL_VIEW_FULL")
                 if status == 200:
                     known = int(browser.json()["revision"])
                 self.calls += 1

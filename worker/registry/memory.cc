@@ -20,6 +20,9 @@ using trainer::Part;
 constexpr std::int64_t kUsualBatch = 32;
 constexpr std::int64_t kUsualTokens = 128;
 constexpr double kTokensOfEvaluation = 2'048.0;  // of a batch, on a processor
+// Of a batch that only frozen layers read, whose results are kept
+// (trainer/prefix/boundary_maker.h); for each thread.
+constexpr double kTokensOfPrefix = 256.0;
 constexpr double kBytesOfAWeight = 4.0;
 constexpr double kMebibyte = 1024.0 * 1024.0;
 constexpr double kOfItself = 1.0;  // what a trainer holds besides, in MiB
@@ -72,13 +75,14 @@ absl::StatusOr<TrainingMemory> TrainingMemory::Of(const Registry& registry,
   return memory;
 }
 
-// Of a token, in the order of a layer, measured (the audit of freezing): query,
-// key and value, or what their sum leaves; shares of attention before and after
-// dropout, and its marks of a byte; sums before norms and marks of their
-// dropout; wide states before the activation, and after it where weights train.
-// A top layer of which one token is read keeps it for that one, but keys and
-// values of all. In half precision there is half of it, and a half of each
-// weight that trains.
+// Counts what the backward pass keeps of one token, as the audit of freezing
+// measures it. In the order of a layer: query, key and value, or what is left
+// of their sum; the shares of attention before and after dropout, and its marks
+// of one byte; the sums before norms, with the marks of their dropout; the wide
+// states before the activation, and after it where weights train. Of a top
+// layer of which one token is read, that token keeps all of this, and the
+// others keep keys and values. In half precision states take half of it, and
+// each weight that trains a half more.
 void TrainingMemory::Count(const ModelConfig& config) {
   const auto hidden = static_cast<double>(config.hidden);
   const auto wide = static_cast<double>(config.feed_forward);
@@ -96,8 +100,15 @@ void TrainingMemory::Count(const ModelConfig& config) {
   top_trains_ =
       first ? 2.0 * hidden + (trains_ - 2.0 * hidden) / tokens : trains_;
   embeddings_ = 2.25 * hidden;
+  given_ = one * hidden;
   working_ = drops ? 2.0 * shares : 0.0;
-  evaluating_ = kTokensOfEvaluation * (2.0 * hidden + wide);
+  if (use_.answers) {
+    // A piece of them, and what its losses pass back.
+    logits_ = 2.0 * std::min(static_cast<double>(trainer::kMostLogits),
+                             static_cast<double>(texts_ * longest_) *
+                                 static_cast<double>(config.vocabulary));
+  }
+  reading_ = 2.0 * hidden + (gated ? 2.0 : 1.0) * wide;
 }
 
 namespace {
@@ -127,19 +138,24 @@ double TrainingMemory::WeightsOf(const TrainedModules& trained) const {
 
 double TrainingMemory::ActivationsOf(const TrainedModules& trained) const {
   double kept = trained.whole.contains("embeddings") ? embeddings_ : 0.0;
+  double again = 0.0;  // of the one layer that is run once more
   bool below = kept > 0.0;
   for (std::int64_t i = 0; i < layers_; ++i) {
     const bool trains = TouchesLayer(trained.whole, i);
     below = below || trains || TouchesLayer(trained.adapted, i);
     if (!below) continue;
     const bool top = i + 1 == layers_;
-    kept += top ? (trains ? top_trains_ : top_passes_)
-                : (trains ? trains_ : passes_);
+    const double whole = top ? (trains ? top_trains_ : top_passes_)
+                             : (trains ? trains_ : passes_);
+    again = std::max(again, whole);
+    kept += use_.recomputes ? given_ : whole;
     // The first steps of the backward pass free nothing of such a layer.
     if (i + 2 == layers_ && !trains) kept += working_;
   }
+  if (!below) return 0.0;
+  if (use_.recomputes) kept += again;
   const double halves = use_.half ? WeightsOf(trained) / 2.0 : 0.0;
-  return below ? kept * static_cast<double>(texts_ * longest_) + halves : 0.0;
+  return kept * static_cast<double>(texts_ * longest_) + halves;
 }
 
 // What is there as long as the trial trains.
@@ -149,8 +165,11 @@ double TrainingMemory::CopiesOf(const TrainedModules& trained) const {
 }
 
 double TrainingMemory::MostAtOnce(const TrainedModules& trained) const {
+  const double kept = ActivationsOf(trained);
+  const double evaluating =
+      reading_ * (kept > 0.0 ? kTokensOfEvaluation : kTokensOfPrefix);
   const double at_work =
-      std::max({ActivationsOf(trained), WeightsOf(trained), evaluating_});
+      std::max({kept + logits_, WeightsOf(trained), evaluating + logits_});
   return kOfItself +
          (CopiesOf(trained) + at_work) * kBytesOfAWeight / kMebibyte;
 }

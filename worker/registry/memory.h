@@ -37,6 +37,8 @@ struct TrainingUse {
   bool keeps_best = true;   // a copy of what trains, of the best evaluation
   bool reads_all = false;   // reads all tokens of a text, as tagging does
   bool half = false;        // computes in bf16 or fp16
+  bool recomputes = false;  // layers, on the way back
+  bool answers = false;     // learns to write them: a logit for each word
 };
 
 // Modules by the names of study/freezing.h, without single heads.
@@ -77,8 +79,10 @@ class TrainingMemory {
   double trains_ = 0.0, passes_ = 0.0;
   double top_trains_ = 0.0, top_passes_ = 0.0;
   double embeddings_ = 0.0;
+  double given_ = 0.0;       // what a layer is given
+  double logits_ = 0.0;      // of all that exist at a time
   double working_ = 0.0;     // of one layer at work
-  double evaluating_ = 0.0;  // single numbers of a whole evaluation batch
+  double reading_ = 0.0;     // single numbers for a token, without gradients
 };
 
 }  // namespace frostline::registry

@@ -3,8 +3,8 @@ import {useEffect, useRef, useState} from 'preact/hooks';
 import {usePolled} from '../api';
 import type {Got} from '../api';
 
-// An open page may take a twentieth of a core, and has three answers that are
-// computed: each is asked for again after so many times what it took.
+// An open page may take a twentieth of a core, and a view has two to four answers
+// that are computed: each is asked for again after so many times what it took.
 const RESTS = 80;
 
 // Asks when the study's revision has changed, and not more often than every

@@ -52,8 +52,6 @@ const Loaded = ({id, tab, view, study}:
     call<Report>('ImportanceService/GetReport', {study: name, watching: true}));
   const frontier = useAtRevision(`${name} frontier`, revision, pace, () =>
     call<FrontierAnswer>('ImportanceService/GetFrontier', {study: name}));
-  const plan = useAtRevision(`${name} plan`, revision, pace, () =>
-    call<PlanAnswer>('ImportanceService/GetPlan', {study: name}));
   const reasons = useAtRevision(`${name} reasons`, revision, active ? 3000 : 0,
     () => call<Reasons>('StudyService/ExplainStudy', {name}));
   const all = trials.data ?? NONE;
@@ -82,9 +80,7 @@ const Loaded = ({id, tab, view, study}:
         aria-current={tab === key ? 'page' : undefined}>{label}</a>)}
       <a href={`#/compare/${encodeURIComponent(id)}`}>Compare</a></nav>
     <SelectionBar {...{view, axes, trials: all, metric}} />
-    {tab === 'plan' ? <Card got={plan} title="Plan" what="the plan">{(data) =>
-      <><Plan plan={data} study={id} /><RunPlan study={study} />
-        <Verified {...{study: name, revision, pace: 5000}} /></>}</Card> : tab === 'analysis' ?
+    {tab === 'plan' ? <PlanCard {...{study, id, revision, pace}} /> : tab === 'analysis' ?
       <Show got={trials} what="trials">{(data) => <Analysis {...{name, id,
         revision, pace, view, report, axes, modules, metric, lower}}
         trials={data} />}</Show> : tab === 'work' ?
@@ -96,6 +92,17 @@ const Loaded = ({id, tab, view, study}:
       <Overview {...{study, id, trials, chosen, modules, levels, selection, view,
         report, frontier, reasons}} />}
   </main>;
+};
+
+// The plan is computed for who looks at it.
+const PlanCard = ({study, id, revision, pace}:
+    {study: StudyAnswer; id: string; revision: string; pace: number}) => {
+  const {name} = study;
+  const plan = useAtRevision(`${name} plan`, revision, pace, () =>
+    call<PlanAnswer>('ImportanceService/GetPlan', {study: name}));
+  return <Card got={plan} title="Plan" what="the plan">{(data) =>
+    <><Plan plan={data} study={id} /><RunPlan study={study} />
+      <Verified {...{study: name, revision, pace: 5000}} /></>}</Card>;
 };
 
 // Each answer that comes draws the page again, but the pictures of thousands of

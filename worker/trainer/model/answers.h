@@ -15,13 +15,10 @@
 
 #include <cstdint>
 
+#include "worker/trainer/model/model_config.h"
 #include "worker/trainer/model/torch.h"
 
 namespace frostline::trainer {
-
-// The most products that exist at a time, 64 MiB in fp32; those of one token
-// always do.
-inline constexpr std::int64_t kMostProducts = std::int64_t{1} << 24;
 
 // Returns for each of P tokens, read as `read` [P, H], how likely the token
 // `next` [P] is after it: [P, 2], log p and what it lacks to the likeliest
@@ -30,7 +27,7 @@ inline constexpr std::int64_t kMostProducts = std::int64_t{1} << 24;
 // Throws what LibTorch throws.
 at::Tensor LikelihoodOf(const at::Tensor& read, const at::Tensor& table,
                         const at::Tensor& next,
-                        std::int64_t most_products = kMostProducts);
+                        std::int64_t most_products = kMostLogits);
 
 }  // namespace frostline::trainer
 

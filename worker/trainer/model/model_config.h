@@ -117,6 +117,10 @@ struct RotaryScaling {
   bool any() const { return pretrained_positions > 0; }
 };
 
+// The most logits of answers that exist at a time (answers.h), 64 MiB in fp32;
+// those of one token always do.
+inline constexpr std::int64_t kMostLogits = std::int64_t{1} << 24;
+
 // The shape of a model, and what a trial sets about it.
 struct ModelConfig {
   Family family = Family::kBert;

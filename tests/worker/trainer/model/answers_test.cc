@@ -74,7 +74,7 @@ TEST_F(LikelihoodTest, IsThatOfASoftmaxOverAllRowsAndSoAreItsGradients) {
   WeightedAsTorchSays().backward();
   const at::Tensor of_read = read_.grad().clone();
   const at::Tensor of_table = table_.grad().clone();
-  for (const std::int64_t most : {std::int64_t{1}, 4 * kRows, kMostProducts}) {
+  for (const std::int64_t most : {std::int64_t{1}, 4 * kRows, kMostLogits}) {
     read_.mutable_grad().reset();
     table_.mutable_grad().reset();
     const at::Tensor sum = Weighted(most);
@@ -100,7 +100,7 @@ TEST_F(LikelihoodTest, SaysWhatATokenLacksToTheLikeliest) {
 
 TEST_F(LikelihoodTest, AFrozenTableHasNoGradient) {
   table_.set_requires_grad(false);
-  Weighted(kMostProducts).backward();
+  Weighted(kMostLogits).backward();
   EXPECT_TRUE(read_.grad().defined());
   EXPECT_FALSE(table_.grad().defined());
 }
@@ -117,7 +117,7 @@ TEST(Likelihood, NeverHoldsMoreProductsThanItMay) {
   LikelihoodOf(read, table, next, kMost).select(1, 0).mean().backward();
   EXPECT_GE(largest.numbers(), kVocabulary * 8);
   EXPECT_LE(largest.numbers(), kMost);
-  EXPECT_LE(kMostProducts, std::int64_t{16} * 256 * 150'000 / 30);
+  EXPECT_LE(kMostLogits, std::int64_t{16} * 256 * 150'000 / 30);
 }
 
 TEST(Likelihood, OfNoTokensIsEmpty) {
