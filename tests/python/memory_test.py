@@ -181,7 +181,7 @@ class Memory(unittest.TestCase):
         for data in ("rows", "asked"):
             for recompute in ("none", "layers"):
                 study = f"{data}-{recompute}"
-                modules = {"embeddings": [0, 1e-4], "layer.*": [0, 1e-4]}
+                modules = dict.fromkeys(names, [0, 1e-4])
                 modules |= {"head": 1e-3} if data == "rows" else {"layer.5": 1e-4}
                 keys = {"model": {"id": "decoder", "layers": 6, "no_pooler": True},
                         "data": {"id": data}, "space": {"modules": modules},
