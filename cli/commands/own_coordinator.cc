@@ -76,7 +76,7 @@ std::string Said(const std::string& path) {
   return text.ok() ? std::string(absl::StripAsciiWhitespace(*text)) : "";
 }
 
-bool Answers(const std::string& address) {
+bool CoordinatorAnswers(const std::string& address) {
   sockaddr_un to = {};
   to.sun_family = AF_UNIX;
   const std::string path(absl::StripPrefix(address, "unix:"));
@@ -92,7 +92,7 @@ bool Answers(const std::string& address) {
 
 std::string RunningAt(const std::string& folder) {
   const std::string address = Said(folder + "/address");
-  return Answers(address) ? address : "";
+  return CoordinatorAnswers(address) ? address : "";
 }
 
 // Starts a coordinator and waits until it answers. Returns its address.
