@@ -63,6 +63,7 @@ void AddCommands(CLI::App& app, Invocation& invocation) {
   AddApplyCommand(app, invocation);
   AddCompareCommand(app, invocation);
   AddRecipeCommands(app, invocation);
+  AddBaselineCommand(app, invocation);
   AddReportCommand(app, invocation);
   AddPackageCommands(app, invocation);
   AddWorkerCommands(app, invocation);

@@ -137,6 +137,7 @@ void AddCompareCommand(CLI::App& app, Invocation& invocation);
 void AddDemoCommand(CLI::App& app, Invocation& invocation);
 void AddApplyCommand(CLI::App& app, Invocation& invocation);
 void AddRecipeCommands(CLI::App& app, Invocation& invocation);
+void AddBaselineCommand(CLI::App& app, Invocation& invocation);
 void AddReportCommand(CLI::App& app, Invocation& invocation);
 void AddPackageCommands(CLI::App& app, Invocation& invocation);
 void AddTopCommand(CLI::App& app, Invocation& invocation);

@@ -18,6 +18,7 @@
 #include "cli/commands/importance.h"
 #include "cli/commands/model.h"
 #include "cli/commands/study.h"
+#include "cli/commands/tuned_rules.h"
 #include "cli/process/child_process.h"
 #include "cli/report/trial_figures.h"
 #include "cli/term/terminal.h"
@@ -468,9 +469,46 @@ struct ApplyArgs {
   double tolerance = 0.0;
   int seeds = 3;
   std::string folder;
+  std::string rivals;  // "all": the rules of the recipe too
   bool no_wait = false;
   Output output;
 };
+
+// Returns the trials of what an applied study tries first, the plan, that
+// succeeded.
+absl::StatusOr<std::vector<v1::Trial>> FetchTried(Client& client,
+                                                  const std::string& name) {
+  ASSIGN_OR_RETURN(const v1::Study study, FetchStudy(client, name));
+  const std::string first =
+      study.spec().enqueue().empty()
+          ? ""
+          : AppliedLabelOf(study.spec().enqueue(0), "rival");
+  ASSIGN_OR_RETURN(const v1::ListTrialsReply reply,
+                   FetchTrials(client, name, "", v1::TRIAL_VIEW_FULL));
+  std::vector<v1::Trial> tried;
+  for (const v1::Trial& trial : reply.trials()) {
+    const auto rival = trial.labels().find("rival");
+    const bool is_first =
+        rival != trial.labels().end() && rival->second == first;
+    if (is_first && trial.state() == v1::TRIAL_STATE_SUCCEEDED) {
+      tried.push_back(trial);
+    }
+  }
+  return tried;
+}
+
+// Refuses what rules that are tuned cannot be told in.
+absl::Status CheckRivals(const ApplyArgs& args, const v1::Study& searched) {
+  if (args.rivals.empty()) return absl::OkStatus();
+  if (args.output.format != Format::kTable) {
+    return MakeError(ErrorId::kRequestInvalid,
+                     "--rivals all tells what came of it as text alone",
+                     "leave the format out; the report of ID-rules keeps all "
+                     "of it",
+                     "--rivals");
+  }
+  return CheckHasRules(searched.spec());
+}
 
 absl::StatusOr<v1::GetPlanRivalsReply> FetchRivals(Client& client,
                                                    const std::string& study,
@@ -559,6 +597,7 @@ absl::StatusOr<ExitCode> ApplyPlan(Session& session, const ApplyArgs& args) {
   StopSignals signals;  // before the client has threads
   ASSIGN_OR_RETURN(Client* const client, Connect(session));
   ASSIGN_OR_RETURN(const v1::Study searched, FetchStudy(*client, name));
+  RETURN_IF_ERROR(CheckRivals(args, searched));
   RETURN_IF_ERROR(Begin(*client, searched, args, id));
   if (args.no_wait) {
     std::cout << "see what came of it: frostline plan " << id << " --verify\n";
@@ -570,6 +609,14 @@ absl::StatusOr<ExitCode> ApplyPlan(Session& session, const ApplyArgs& args) {
   RETURN_IF_ERROR(PrintOne(session.terminal, args.output, seen, [&] {
                     return RenderVerification(seen, session.terminal.width);
                   }).status());
+  if (!args.rivals.empty()) {
+    ASSIGN_OR_RETURN(const std::vector<v1::Trial> plan,
+                     FetchTried(*client, "studies/" + id));
+    ASSIGN_OR_RETURN(const ExitCode code,
+                     TuneRules(session, *client, searched, plan, id + "-rules",
+                               args.tolerance, signals));
+    if (code != kExitOk) return code;
+  }
   if (args.folder.empty()) return kExitOk;
   return ExportBestModel(session, id, args.folder);
 }
@@ -597,7 +644,14 @@ void AddApplyCommand(CLI::App& app, Invocation& invocation) {
   verb->add_option("--export", args->folder,
                    "Copy the best one's model there, for transformers")
       ->type_name("DIR");
-  verb->add_flag("--no-wait", args->no_wait, "Begin, and go");
+  CLI::Option* const no_wait =
+      verb->add_flag("--no-wait", args->no_wait, "Begin, and go");
+  verb->add_option("--rivals", args->rivals,
+                   "`all`: also the rules of the recipe rivals, each tuned by "
+                   "a rate of its own in as many seconds as the search took")
+      ->type_name("WHICH")
+      ->check(CLI::IsMember({"all"}))
+      ->excludes(no_wait);
   AddOneFormats(verb, args->output);
 }
 

@@ -20,6 +20,7 @@
 #include "cli/commands/registry.h"
 #include "cli/commands/report.h"
 #include "cli/process/child_process.h"
+#include "cli/recipe/entry_table.h"
 #include "cli/recipe/recipe_file.h"
 #include "cli/recipe/recipe_page.h"
 #include "cli/recipe/recipe_record.h"
@@ -79,17 +80,10 @@ absl::StatusOr<RecipeValues> SetValues(const std::vector<std::string>& words) {
 
 }  // namespace
 
-void AddRecipeArgs(CLI::App& verb, RecipeArgs& args) {
-  verb.add_option("NAME", args.name, "The recipe, or a recipe's file")
-      ->required();
-  verb.add_option("--scale", args.scale, "How large [the recipe's first]")
-      ->type_name("SCALE");
-  verb.add_option("--model", args.model,
-                  "This registered model in the place of the recipe's")
-      ->type_name("ID");
-  verb.add_option("--data", args.data,
-                  "This registered data set in the place of the recipe's")
-      ->type_name("ID");
+namespace {
+
+// Adds what is asked of a recipe besides its name, model and data.
+void AddRecipeValues(CLI::App& verb, RecipeArgs& args) {
   verb.add_option("--set", args.set, "Another value of a name in the recipe")
       ->type_name("NAME=VALUE")
       ->expected(1)
@@ -101,6 +95,22 @@ void AddRecipeArgs(CLI::App& verb, RecipeArgs& args) {
                   "Look for models and data there; else $FROSTLINE_REGISTRY, "
                   "./registry, or the coordinator's workers")
       ->type_name("DIR");
+}
+
+}  // namespace
+
+void AddRecipeArgs(CLI::App& verb, RecipeArgs& args) {
+  verb.add_option("NAME", args.name, "The recipe, or a recipe's file")
+      ->required();
+  verb.add_option("--scale", args.scale, "How large [the recipe's first]")
+      ->type_name("SCALE");
+  verb.add_option("--model", args.model,
+                  "This registered model in the place of the recipe's")
+      ->type_name("ID");
+  verb.add_option("--data", args.data,
+                  "This registered data set in the place of the recipe's")
+      ->type_name("ID");
+  AddRecipeValues(verb, args);
 }
 
 absl::StatusOr<OpenedRecipe> OpenChosen(const RecipeArgs& args) {
@@ -193,16 +203,39 @@ std::string DescribeLack(const OpenedRecipe& opened,
   return text;
 }
 
+// Writes the picture of the entries that were compared beside the report:
+// "DIR/report-costs.svg".
+absl::Status WriteCostPicture(const RecipeRecord& record,
+                              const std::string& output) {
+  if (record.across.empty()) return absl::OkStatus();
+  const std::string svg = EntryCostsSvg(record, record.across[0]);
+  if (svg.empty()) return absl::OkStatus();
+  const std::filesystem::path report(output);
+  const std::string path =
+      (report.parent_path() / (report.stem().string() + "-costs.svg")).string();
+  RETURN_IF_ERROR(WriteTextFile(path, svg));
+  std::cout << "picture: " << path << "\n";
+  return absl::OkStatus();
+}
+
 absl::Status WriteRunReport(Client& client, const OpenedRecipe& opened,
-                            const std::string& output) {
+                            const std::string& output,
+                            const Terminal& terminal) {
   const std::string run = RunIdOf(opened.recipe, opened.options);
+  const bool compares_entries = std::ranges::any_of(
+      opened.recipe.stages,
+      [](const RecipeStage& stage) { return stage.across.has_value(); });
+  RecipeRecord record;
+  if (!output.empty() || compares_entries) {
+    ASSIGN_OR_RETURN(record,
+                     FetchRun(client, run, &opened.recipe, /*tolerance=*/0.0));
+    std::cout << RenderEntries(record, terminal.width);
+  }
   if (output.empty()) {
     std::cerr << "\nnext: frostline report " << run << " -o " << run
               << ".html\n";
     return absl::OkStatus();
   }
-  ASSIGN_OR_RETURN(const RecipeRecord record,
-                   FetchRun(client, run, &opened.recipe, /*tolerance=*/0.0));
   const std::string text = ToText(record);
   if (absl::EndsWith(output, ".json")) return WriteTextFile(output, text);
   // Made of the text, so that a text that is kept gives the same page.
@@ -210,7 +243,7 @@ absl::Status WriteRunReport(Client& client, const OpenedRecipe& opened,
   ASSIGN_OR_RETURN(const ReportPage page, ComposeRecipeReport(read));
   RETURN_IF_ERROR(WriteReport(page, output, ""));
   std::cout << "\nreport: " << output << "\n";
-  return absl::OkStatus();
+  return WriteCostPicture(record, output);
 }
 
 absl::StatusOr<ExitCode> RunAt(Client& client, const OpenedRecipe& opened,
@@ -221,7 +254,7 @@ absl::StatusOr<ExitCode> RunAt(Client& client, const OpenedRecipe& opened,
                       terminal);
   ASSIGN_OR_RETURN(const ExitCode code, runner.Run());
   if (code != kExitOk) return code;
-  RETURN_IF_ERROR(WriteRunReport(client, opened, OutputOf(args)));
+  RETURN_IF_ERROR(WriteRunReport(client, opened, OutputOf(args), terminal));
   return kExitOk;
 }
 
@@ -280,6 +313,26 @@ absl::StatusOr<ExitCode> RunRecipe(Session& session, RunArgs args) {
                signals);
 }
 
+void AddRunOptions(CLI::App& verb, RunArgs& args) {
+  verb.add_option("--local", args.folder,
+                  "With a coordinator and workers on this machine, whose "
+                  "files stay there")
+      ->type_name("DIR");
+  verb.add_option("--workers", args.workers, "How many of them")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
+  verb.add_option("-o,--output", args.output,
+                  "The report: FILE.html, FILE.md or FILE.json "
+                  "[DIR/report.html]")
+      ->type_name("FILE");
+}
+
+// The recipe that tunes the rules which need no search.
+absl::StatusOr<ExitCode> RunBaseline(Session& session, RunArgs args) {
+  args.recipe.name = "rivals";
+  return RunRecipe(session, std::move(args));
+}
+
 }  // namespace
 
 void AddRecipeRun(CLI::App& noun, Invocation& invocation) {
@@ -287,17 +340,23 @@ void AddRecipeRun(CLI::App& noun, Invocation& invocation) {
       AddVerb(noun, "run", "Run a recipe's studies; typed again, it goes on",
               invocation, RunRecipe);
   AddRecipeArgs(*verb, args->recipe);
-  verb->add_option("--local", args->folder,
-                   "With a coordinator and workers on this machine, whose "
-                   "files stay there")
-      ->type_name("DIR");
-  verb->add_option("--workers", args->workers, "How many of them")
-      ->check(CLI::Range(1, 64))
+  AddRunOptions(*verb, *args);
+}
+
+void AddBaselineCommand(CLI::App& app, Invocation& invocation) {
+  const auto [verb, args] = AddVerb(
+      app, "baseline",
+      "How good rules without a search are on your data: the recipe rivals",
+      invocation, RunBaseline);
+  RecipeArgs& recipe = args->recipe;
+  recipe.scale = "small";
+  verb->add_option("DATA", recipe.data, "The registered data set")->required();
+  verb->add_option("MODEL", recipe.model, "The registered model")->required();
+  verb->add_option("--scale", recipe.scale, "How large")
+      ->type_name("SCALE")
       ->capture_default_str();
-  verb->add_option("-o,--output", args->output,
-                   "The report: FILE.html, FILE.md or FILE.json "
-                   "[DIR/report.html]")
-      ->type_name("FILE");
+  AddRecipeValues(*verb, recipe);
+  AddRunOptions(*verb, *args);
 }
 
 namespace {
@@ -524,8 +583,11 @@ absl::StatusOr<ExitCode> RecipeRunner::Tell(const StageStudy& stage,
 // Runs all studies of a stage at once, so that no worker waits for the last
 // trial of one study.
 absl::StatusOr<ExitCode> RecipeRunner::RunStage(const RecipeStage& stage) {
-  ASSIGN_OR_RETURN(const std::vector<StageStudy> studies,
+  ASSIGN_OR_RETURN(std::vector<StageStudy> studies,
                    StudiesOf(world_, stage, earlier_));
+  for (StageStudy& study : studies) {
+    if (adjust_) adjust_(study);
+  }
   earlier_.insert(earlier_.end(), studies.begin(), studies.end());
   std::vector<std::pair<const StageStudy*, v1::Study>> begun;
   for (const StageStudy& study : studies) {

@@ -8,8 +8,10 @@
 #define FROSTLINE_CLI_COMMANDS_RECIPE_H_
 
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/commands/command.h"
@@ -74,6 +76,11 @@ class RecipeRunner {
                const RecipeStock& stock, Client& client, LocalFleet* fleet,
                StopSignals& signals, const Terminal& terminal);
 
+  // Has `adjust` change each study before it is begun.
+  void AdjustWith(std::function<void(StageStudy&)> adjust) {
+    adjust_ = std::move(adjust);
+  }
+
   // Runs all stages. Returns the exit code of NO_RESULT when a stage left
   // nothing that later stages can use.
   absl::StatusOr<ExitCode> Run();
@@ -97,6 +104,7 @@ class RecipeRunner {
   LocalFleet* const fleet_;
   StopSignals& signals_;
   const Terminal& terminal_;
+  std::function<void(StageStudy&)> adjust_;  // null: they are as they are
   StageWorld world_;
   std::vector<StageStudy> earlier_;
   std::set<std::string> left_out_;  // studies, for their precision

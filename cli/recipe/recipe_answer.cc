@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "cli/recipe/entry_table.h"
 #include "cli/recipe/recipe_stage.h"
 #include "cli/recipe/run_table.h"
 #include "cli/view/format.h"
@@ -213,6 +214,17 @@ std::string PlanText(const StageRecord& stage) {
   return stage.study.plan ? stage.study.plan->verdict() : "";
 }
 
+// Returns the answer of the first comparison of entries that has one.
+std::string RivalsAnswer(const RecipeRecord& record,
+                         const RecipeAnswer& answer) {
+  for (const AcrossRecord& across : record.across) {
+    if (std::ranges::count(answer.stages, across.stage) == 0) continue;
+    std::string text = EntryAnswer(across);
+    if (!text.empty()) return text;
+  }
+  return "";
+}
+
 Stages StagesOf(const RecipeRecord& record,
                 const std::optional<RecipeAnswer>& answer) {
   Stages stages;
@@ -243,6 +255,8 @@ std::string AnswerOf(const RecipeRecord& record,
       return KeptAnswer(stages);
     case RecipeAnswer::As::kPlan:
       return ForEach(stages, PlanText);
+    case RecipeAnswer::As::kRivals:
+      return RivalsAnswer(record, *answer);
   }
   return "";
 }

@@ -352,6 +352,7 @@ absl::StatusOr<std::optional<RecipeAcross>> ReadAcross(
   RecipeFields fields(node, file, "across");
   RecipeAcross across;
   across.to = fields.NeedText("to", "joined");
+  across.margin = fields.TakeText("margin");
   const YamlPtr metrics = fields.Take("metrics");
   RETURN_IF_ERROR(fields.Finish());
   if (metrics == nullptr) return std::optional<RecipeAcross>(across);
@@ -370,7 +371,8 @@ absl::StatusOr<std::optional<RecipeAnswer>> ReadAnswer(
   static const std::map<std::string, As> kinds = {{"saved", As::kSaved},
                                                   {"better", As::kBetter},
                                                   {"kept", As::kKept},
-                                                  {"plan", As::kPlan}};
+                                                  {"plan", As::kPlan},
+                                                  {"rivals", As::kRivals}};
   if (node == nullptr) return std::optional<RecipeAnswer>();
   RecipeFields fields(node, file, "answer");
   RecipeAnswer answer;
@@ -381,7 +383,7 @@ absl::StatusOr<std::optional<RecipeAnswer>> ReadAnswer(
   if (kind == kinds.end()) {
     return ErrorAt(ErrorId::kStudyFileSyntax, file, node->mark,
                    absl::StrCat("as of answer is '", as, "'"),
-                   "write saved, better, kept or plan", "answer.as");
+                   "write saved, better, kept, plan or rivals", "answer.as");
   }
   answer.as = kind->second;
   if (stages != nullptr) {

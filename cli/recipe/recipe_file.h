@@ -106,6 +106,7 @@ struct RecipeCompare {
 struct RecipeAcross {
   std::string to;  // the entry that the others are compared with
   std::vector<std::string> metrics;
+  std::string margin;  // a number; empty: none
 };
 
 struct RecipeStage {
@@ -128,7 +129,8 @@ struct RecipeAnswer {
     kSaved,   // how much time a run saves, and at what price
     kBetter,  // which runs beat the one that they are compared with
     kKept,    // how many frozen modules keep nine tenths of the score
-    kPlan     // what a search found
+    kPlan,    // what a search found
+    kRivals   // whether an entry beats the one that it is compared with
   };
   As as = As::kSaved;
   std::vector<std::string> stages;

@@ -14,6 +14,7 @@
 #include "absl/strings/str_join.h"
 #include "base/error.h"
 #include "base/plain/json.h"
+#include "cli/recipe/entry_table.h"
 #include "cli/recipe/recipe_answer.h"
 #include "cli/recipe/recipe_stage.h"
 #include "cli/recipe/run_table.h"
@@ -187,6 +188,16 @@ std::vector<std::string> AcrossSentences(const RecipeRecord& record) {
   return sentences;
 }
 
+namespace {
+
+void AddFigure(const std::string& name, const std::string& caption,
+               std::string svg, ReportSection& section) {
+  if (svg.empty()) return;
+  section.figures.push_back({name, caption, std::move(svg)});
+}
+
+}  // namespace
+
 std::vector<ReportSection> AcrossSections(const RecipeRecord& record) {
   std::vector<ReportSection> sections;
   for (const AcrossRecord& across : record.across) {
@@ -201,6 +212,12 @@ std::vector<ReportSection> AcrossSections(const RecipeRecord& record) {
     absl::StrAppend(&section.verbatim,
                     RenderTrialComparison(across.comparison, kVerbatimWidth),
                     "\n");
+    // A picture and a table for the first run and metric; more would be alike.
+    if (!section.tables.empty()) continue;
+    section.tables.push_back(EntryTable(record, across));
+    AddFigure(absl::StrCat(across.stage, "-costs"),
+              "Score against trained weights, seconds and peak memory.",
+              EntryCostsSvg(record, across), section);
   }
   if (!record.missing.empty()) {
     sections.push_back(
@@ -281,12 +298,6 @@ const PublishedStage* PublishedOf(const std::optional<Recipe>& recipe,
   if (!recipe) return nullptr;
   const auto found = recipe->published.find(EntryOf(stage));
   return found == recipe->published.end() ? nullptr : &found->second;
-}
-
-void AddFigure(const std::string& name, const std::string& caption,
-               std::string svg, ReportSection& section) {
-  if (svg.empty()) return;
-  section.figures.push_back({name, caption, std::move(svg)});
 }
 
 void RunsSection(const StageRecord& stage, const PublishedStage* published,

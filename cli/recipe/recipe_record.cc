@@ -311,14 +311,13 @@ absl::StatusOr<RecipeRecord> FetchRun(Client& client, const std::string& run,
 
 // Comparison of the same run in several entries of a stage.
 
-namespace {
-
-// Returns "joined" for the entry "ways-joined".
 std::string EntryNameOf(const StudyRecord& record) {
   const std::string stage = LabelOf(record, kRecipeStageLabel);
   return std::string(absl::StripPrefix(LabelOf(record, kRecipeEntryLabel),
                                        absl::StrCat(stage, "-")));
 }
+
+namespace {
 
 // Returns the entries; the one that the others are compared with is first.
 std::vector<const StudyRecord*> EntriesOf(const RecipeRecord& record,
@@ -346,6 +345,11 @@ ComparedRuns EntriesToCompare(const std::vector<const StudyRecord*>& entries,
     }
   }
   NameOutcomes(*entries[0], metric, compared.request());
+  double margin = 0.0;
+  if (absl::SimpleAtod(LabelOf(*entries[0], kRecipeAcrossMarginLabel),
+                       &margin)) {
+    compared.request().set_margin(margin);
+  }
   return compared;
 }
 

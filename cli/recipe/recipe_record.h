@@ -87,6 +87,9 @@ absl::StatusOr<std::vector<v1::Study>> FindRunStudies(Client& client,
 absl::StatusOr<StageRecord> FetchStage(Client& client, const v1::Study& study,
                                        double tolerance);
 
+// Returns "joined" for the entry "ways-joined" of the stage `ways`.
+std::string EntryNameOf(const StudyRecord& record);
+
 // Tests the entries of each stage that says `across` and adds the results to
 // the record.
 absl::Status FetchAcross(Client& client, RecipeRecord& record);

@@ -2,6 +2,7 @@
 #include "cli/recipe/recipe_stage.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <utility>
 
@@ -249,6 +250,7 @@ YamlPtr LabelsOf(const StageWorld& world, const StageStudy& study,
   if (study.across) {
     add(kRecipeAcrossLabel, study.across->to);
     add(kRecipeAcrossMetricsLabel, absl::StrJoin(study.across->metrics, ","));
+    add(kRecipeAcrossMarginLabel, study.across->margin);
   }
   return MapNode(std::move(labels), mark);
 }
@@ -306,6 +308,24 @@ absl::Status PutCompare(const RecipeStage& stage, const std::string& file,
   return absl::OkStatus();
 }
 
+absl::Status PutAcross(const RecipeStage& stage, const std::string& file,
+                       const ValueOf& value_of, StageStudy& study) {
+  study.across = stage.across;
+  if (!stage.across || stage.across->margin.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(study.across->margin,
+                   PutText(stage.across->margin, file, value_of));
+  double margin = 0.0;
+  if (absl::SimpleAtod(study.across->margin, &margin) && margin >= 0.0 &&
+      std::isfinite(margin)) {
+    return absl::OkStatus();
+  }
+  return ErrorAt(ErrorId::kStudyFileSyntax, file, stage.study->mark,
+                 absl::StrCat("margin of across is '", study.across->margin,
+                              "', which is no number of at least 0"),
+                 "write how much worse still counts as alike: margin: 0.01",
+                 "across.margin");
+}
+
 // Returns what is known of the model that these values name: its layers, say.
 absl::StatusOr<RecipeValues> FactsOfModel(const StageWorld& world,
                                           const ValueOf& value_of) {
@@ -331,7 +351,7 @@ absl::StatusOr<StageStudy> StudyOf(const StageWorld& world,
   study.names = entry.names;
   study.about = stage.about;
   study.skip_without_data = stage.skip_without_data;
-  study.across = stage.across;
+  RETURN_IF_ERROR(PutAcross(stage, file, value_of, study));
   ExpandedRuns expanded;
   if (stage.runs != nullptr) {
     ASSIGN_OR_RETURN(expanded, ExpandRuns(stage.runs, file, value_of));

@@ -55,6 +55,7 @@ inline constexpr char kRecipeMarginLabel[] = "recipe_margin";
 inline constexpr char kRecipeCurveLabel[] = "recipe_curve";
 inline constexpr char kRecipeAcrossLabel[] = "recipe_across";
 inline constexpr char kRecipeAcrossMetricsLabel[] = "recipe_across_metrics";
+inline constexpr char kRecipeAcrossMarginLabel[] = "recipe_across_margin";
 
 // What the user asks of a recipe.
 struct RecipeOptions {

@@ -514,12 +514,6 @@ class NameList {
   double y_ = kPlotTop + 4;
 };
 
-// Returns "a", "b", …, "z", "a2", ….
-std::string MarkOf(std::size_t i) {
-  const std::string letter(1, static_cast<char>('a' + i % 26));
-  return i < 26 ? letter : absl::StrCat(letter, i / 26 + 1);
-}
-
 // Returns the places of the scores by the line that joins them. The run that
 // the others are compared with begins every line. Where no run says its line,
 // all are one; else a run without one stands alone.
@@ -541,6 +535,11 @@ std::map<std::string, std::vector<std::size_t>> LinesOf(
 }
 
 }  // namespace
+
+std::string MarkOf(std::size_t i) {
+  const std::string letter(1, static_cast<char>('a' + i % 26));
+  return i < 26 ? letter : absl::StrCat(letter, i / 26 + 1);
+}
 
 std::vector<RelativeScore> RelativeScores(const StudyRecord& record) {
   const std::vector<RunTrials> runs = RunsOf(record);

@@ -78,6 +78,10 @@ std::string TimeDoubt(const StudyRecord& record);
 ReportTable RunTable(const StudyRecord& record, const std::string& name,
                      const PublishedStage* published);
 
+// Returns what stands for a run at a dot of a picture, by its place: "a", "b",
+// …, "z", "a2", ….
+std::string MarkOf(std::size_t i);
+
 // Pictures of a stage's runs. Each is empty when there is nothing to draw.
 
 // A run's metric as a share of the metric of the run that it is compared with.

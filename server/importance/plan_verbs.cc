@@ -196,6 +196,15 @@ absl::Status SayInTool(const StudyHandle& study,
         "other tools have no words",
         "leave for_tool out", "for_tool");
   }
+  const auto rule = training.extra().fields().find("layers_by");
+  if (rule != training.extra().fields().end() &&
+      rule->second.string_value() != "rates") {
+    return MakeError(
+        ErrorId::kRequestInvalid,
+        "the study has a rule choose its layers (training.extra.layers_by), "
+        "for which other tools have no words",
+        "leave for_tool out", "for_tool");
+  }
   importance::PlanToSay say;
   say.study = study.id;
   for (const importance::PlannedModule& module : plan.modules) {
@@ -233,8 +242,8 @@ absl::Status SayInTool(const StudyHandle& study,
 
 namespace {
 
-// Writes into a trial what it would take of memory, as far as the study's trials
-// tell; then it stands beside what it took.
+// Writes into a trial what it would take of memory, as far as the study's
+// trials tell; then it stands beside what it took.
 class MemoryForecast {
  public:
   MemoryForecast(const CheckedStudy& study, const History& history)
@@ -331,8 +340,9 @@ void PlanVerbs::GetFrontier(const StudyHandle& study,
         const MemoryForecast memory(*study.checked, ground.history);
         const auto say = [&memory](const auto& sets, auto& protos) {
           for (std::size_t i = 0; i < sets.size(); ++i) {
-            memory.Say(sets[i].point,
-                       *protos.Mutable(static_cast<int>(i))->mutable_as_trial());
+            memory.Say(
+                sets[i].point,
+                *protos.Mutable(static_cast<int>(i))->mutable_as_trial());
           }
         };
         say(frontier.by_modules, *proto.mutable_by_modules());

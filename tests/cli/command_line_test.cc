@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "cli/commands/plan.h"
+#include "cli/commands/tuned_rules.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/status_matchers.h"
@@ -394,6 +395,50 @@ TEST_F(ApplyRequestTest, TrainsInThePrecisionOfTheSearch) {
   ASSERT_OK_AND_ASSIGN(const v1::CreateStudyRequest asked,
                        ApplyRequest(searched_, rivals_, {"a"}));
   EXPECT_EQ(asked.spec().training().precision(), "fp32");
+}
+
+TEST_F(ApplyRequestTest, RulesAreTunedInTheSettingsOfTheSearch) {
+  v1::StudySpec& searched = *searched_.mutable_spec();
+  searched.mutable_model()->set_id("minilm");
+  searched.mutable_model()->set_layers(6);
+  searched.mutable_data()->set_train_rows(77);
+  searched.mutable_training()->mutable_lora()->set_rank(8);
+  searched.mutable_training()->set_trains("biases");
+  auto& extra = *searched.mutable_training()->mutable_extra()->mutable_fields();
+  extra["dropout"].set_number_value(0.2);
+  extra["layers_by"].set_string_value("lisa");
+  extra["layers_at_once"].set_number_value(3);
+  StageStudy study;
+  v1::StudySpec& rule = study.study.spec;
+  rule.mutable_sampler()->set_name("grid");
+  rule.mutable_data()->set_train_rows(2560);
+  rule.mutable_training()->set_epochs(1);
+  auto& own = *rule.mutable_training()->mutable_extra()->mutable_fields();
+  own["layers_by"].set_string_value("spectrum");
+  TakeSettingsOf(searched_, study);
+  EXPECT_EQ(rule.model().id(), "minilm");
+  EXPECT_EQ(rule.data().train_rows(), 77);
+  EXPECT_EQ(rule.training().epochs(), 3);
+  EXPECT_EQ(rule.training().precision(), "bf16");
+  EXPECT_EQ(rule.sampler().name(), "grid");
+  // What makes the rule is the rule's alone.
+  EXPECT_FALSE(rule.training().has_lora());
+  EXPECT_EQ(rule.training().trains(), "");
+  const auto& fields = rule.training().extra().fields();
+  EXPECT_EQ(fields.at("dropout").number_value(), 0.2);
+  EXPECT_EQ(fields.at("layers_by").string_value(), "spectrum");
+  EXPECT_FALSE(fields.contains("layers_at_once"));
+}
+
+TEST_F(ApplyRequestTest, RulesNeedOneTaskAndAModelWithLayers) {
+  EXPECT_THAT(CheckHasRules(searched_.spec()).message(),
+              HasSubstr("a registered model with layers"));
+  searched_.mutable_spec()->mutable_model()->set_id("minilm");
+  searched_.mutable_spec()->mutable_model()->set_layers(6);
+  EXPECT_OK(CheckHasRules(searched_.spec()));
+  searched_.mutable_spec()->add_tasks();
+  EXPECT_THAT(CheckHasRules(searched_.spec()).message(),
+              HasSubstr("of one task"));
 }
 
 TEST_F(ApplyRequestTest, ANamedTrialTakesThePlansPlaceUnpredicted) {

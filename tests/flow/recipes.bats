@@ -48,6 +48,63 @@ runs() {
     grep -c '"study"')"
 }
 
+@test "rivals runs, says whether rules were worth it and draws what they cost" {
+  runs rivals "$(frostline recipe show rivals --scale sample --json |
+    grep -c '"study"')"
+  says "Trying rules was" "is not worse by 5.0 points or more" spectrum-25 \
+    gradient-50 lisa-2 "picture: run-rivals/report-costs.svg"
+  grep -q 'peak MiB' run-rivals/report-costs.svg
+  grep -q 'Score against trained weights, seconds and peak memory' \
+    run-rivals/report.html
+}
+
+@test "baseline is that recipe on the data and the model that it names" {
+  FROSTLINE_REGISTRY=$PWD/run-rivals/samples run timeout 150 \
+    frostline baseline sentiment tiny --scale sample --as alike \
+    --set 'rates=[1e-3]' --set 'seeds=[1]' --set trials=1 --local run-baseline
+  echo "$output"
+  [ "$status" -eq 0 ]
+  says alike-judged-lisa-2 "report: run-baseline/report.html"
+  run frostline baseline sentiment
+  [ "$status" -eq 2 ]
+  says MODEL
+}
+
+# The search is over the layers of the samples' model; its plan is set against
+# itself, the baselines and the rules.
+@test "apply --rivals all tunes the rules in the study's settings" {
+  mkdir applied && cd applied
+  cat >study.yaml <<'YAML'
+id: films
+model: {id: tiny, layers: 3}
+data: {id: sentiment, train_rows: 24}
+maximize: accuracy
+budget: 12
+sampler: random
+seed: 3
+training: {epochs: 1, batch_size: 8, max_length: 24, report_example_outcomes: true}
+space: {modules: {"layer.*": [0, 1e-3], embeddings: [0, 1e-3], pooler: 1e-3, head: 1e-2}}
+YAML
+  frostline serve --data state --listen 127.0.0.1:0 --ready-file ready \
+    >serve.log 2>&1 3>&- &
+  serve=$!
+  wait_for 30 test -s ready
+  FROSTLINE_CONNECT=$(cat ready)
+  export FROSTLINE_CONNECT
+  frostline worker --registry ../run-rivals/samples --id one \
+    >worker.log 2>&1 3>&- &
+  worker=$!
+  frostline study create study.yaml
+  timeout 60 frostline study watch films --until-done >watch.log 2>&1
+  run timeout 140 frostline apply films --rivals all --seeds 2
+  kill "$worker" "$serve"
+  wait "$worker" "$serve" || true
+  echo "$output"
+  [ "$status" -eq 0 ]
+  says "Trying rules was" "The search was" "the plan" lisa-2 \
+    "next: frostline report films-apply-rules"
+}
+
 @test "elsa, killed at work and typed again, goes on and loses nothing" {
   timeout -s KILL 6 frostline recipe run elsa --scale sample --local run-elsa \
     >first.log 2>&1 || true

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
+#include <limits>
 #include <set>
 #include <string>
 
 #include "absl/strings/str_replace.h"
+#include "cli/recipe/entry_table.h"
 #include "cli/recipe/recipe_answer.h"
 #include "cli/recipe/recipe_file.h"
 #include "cli/recipe/recipe_page.h"
@@ -75,6 +77,7 @@ namespace {
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 std::string MistakeIn(const std::string& from, const std::string& to) {
   const std::string text = absl::StrReplaceAll(SmallRecipe(), {{from, to}});
@@ -523,6 +526,153 @@ TEST(RecipeAnswer, SaysWhetherAnyRunBeatsTheFirst) {
             "frozen-english: 'first 1' (+12.0 points).");
 }
 
+std::size_t CountOf(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos;
+       at = text.find(part, at + 1)) {
+    ++count;
+  }
+  return count;
+}
+
+// A record of two entries of the stage `judged`, full and lora-4, whose run
+// `tuned` has two seeds, and their comparison.
+RecipeRecord EntriesRecord(bool differs, bool not_worse) {
+  RecipeRecord record;
+  for (const bool is_full : {true, false}) {
+    StudyRecord study = RunsRecord();
+    auto& labels = *study.study.mutable_settings()->mutable_labels();
+    labels.clear();
+    labels["recipe_stage"] = "judged";
+    labels["recipe_entry"] = is_full ? "judged-full" : "judged-lora-4";
+    for (v1::Trial& trial : *study.trials.mutable_trials()) {
+      (*trial.mutable_labels())["run"] = "tuned";
+      v1::Usage& usage = *trial.mutable_usage();
+      usage.set_trained_parameters(is_full ? 4'000'000 : 50'000);
+      usage.set_train_seconds(is_full ? 10.0 : 6.0);
+      usage.set_peak_memory_bytes((is_full ? 300LL : 120LL) << 20);
+    }
+    record.stages.push_back({study, {}});
+  }
+  v1::TrialComparison comparison = Compared(0.012, -0.02, 0.04, differs);
+  comparison.set_margin(0.02);
+  for (const char* name : {"full", "lora-4"}) {
+    comparison.add_contenders()->set_name(name);
+  }
+  comparison.mutable_tests(0)->set_first("full");
+  comparison.mutable_tests(0)->set_second("lora-4");
+  comparison.mutable_tests(0)->set_not_worse(not_worse);
+  record.across.push_back({"judged", "tuned", comparison});
+  return record;
+}
+
+TEST(EntryAnswer, SaysWhetherTryingRulesWasWorthIt) {
+  EXPECT_EQ(EntryAnswer(EntriesRecord(false, true).across[0]),
+            "Trying rules was not worth it: none beats 'full' for sure, where "
+            "9.0 points of accuracy would have been seen. Surely not worse by "
+            "2.0 points or more: 'lora-4' (+1.2 points).");
+  EXPECT_THAT(EntryAnswer(EntriesRecord(false, false).across[0]),
+              HasSubstr("That any rule is not worse by 2.0 points or more is "
+                        "not shown."));
+  EXPECT_THAT(EntryAnswer(EntriesRecord(true, true).across[0]),
+              StartsWith("Trying rules was worth it: 'lora-4' (+1.2 points) "
+                         "surely beats 'full'; 9.0 points of accuracy would"));
+  // A worse one does not make it worth it.
+  RecipeRecord worse = EntriesRecord(true, false);
+  worse.across[0].comparison.mutable_tests(0)->set_difference(-0.2);
+  EXPECT_THAT(EntryAnswer(worse.across[0]), StartsWith("Trying rules was not"));
+  // Nothing could be tested.
+  worse.across[0].comparison.mutable_tests(0)->set_p(
+      std::numeric_limits<double>::quiet_NaN());
+  EXPECT_EQ(EntryAnswer(worse.across[0]), "");
+}
+
+TEST(EntryAnswer, IsThatOfARecipeThatAsksForRivals) {
+  auto recipe = ParseRecipe(SmallRecipe(), "r.yaml");
+  ASSERT_OK(recipe);
+  recipe->answer = RecipeAnswer{RecipeAnswer::As::kRivals, {"judged"}};
+  const RecipeRecord record = EntriesRecord(false, true);
+  EXPECT_EQ(AnswerOf(record, *recipe), EntryAnswer(record.across[0]));
+}
+
+// Tests of two rules against the plan.
+v1::TrialComparison AgainstPlan(double first, bool first_differs, double second,
+                                bool second_differs) {
+  v1::TrialComparison comparison = Compared(first, -0.1, 0.1, first_differs);
+  comparison.mutable_tests(0)->set_first("the plan");
+  comparison.mutable_tests(0)->set_second("full");
+  v1::PairedTest& other = *comparison.add_tests();
+  other = Compared(second, -0.1, 0.1, second_differs).tests(0);
+  other.set_first("the plan");
+  other.set_second("lora-4");
+  return comparison;
+}
+
+TEST(SearchAnswer, SaysWhetherASearchWasWorthIt) {
+  EXPECT_EQ(SearchAnswer(AgainstPlan(-0.01, false, 0.003, false)),
+            "The search was not worth it: 'lora-4' (+0.3 points) and 1 other "
+            "rule cannot be told from the plan, where 9.0 points of accuracy "
+            "would have been seen.");
+  EXPECT_THAT(SearchAnswer(AgainstPlan(0.2, true, 0.003, false)),
+              StartsWith("The search was not worth it: 'full' (+20.0 points) "
+                         "surely beats the plan, where"));
+  EXPECT_EQ(SearchAnswer(AgainstPlan(-0.2, true, -0.1, true)),
+            "The search was worth it: the plan surely beats each of 2 rules "
+            "that need none, where 9.0 points of accuracy would have been "
+            "seen.");
+  EXPECT_EQ(SearchAnswer(v1::TrialComparison()), "");
+}
+
+TEST(EntryTable, HasWhatEachEntryCostsBesideItsScore) {
+  const RecipeRecord record = EntriesRecord(false, true);
+  const ReportTable table = EntryTable(record, record.across[0]);
+  EXPECT_THAT(table.columns, ElementsAre("entry", "accuracy", "trained weights",
+                                         "train seconds", "peak MiB",
+                                         "difference", "95 %", "verdict"));
+  ASSERT_EQ(table.rows.size(), 2u);
+  EXPECT_EQ(table.rows[0][0], "full");
+  EXPECT_EQ(table.rows[0][7], "");
+  EXPECT_EQ(table.rows[1][2], "50,000");
+  EXPECT_EQ(table.rows[1][3], "6");
+  EXPECT_EQ(table.rows[1][4], "120");
+  EXPECT_EQ(table.rows[1][5], "+1.2 points");
+  EXPECT_EQ(table.rows[1][7], "not worse");
+  EXPECT_THAT(RenderEntries(record, 100), HasSubstr("lora-4"));
+}
+
+TEST(EntryTable, IsAPictureOfThreePlotsToo) {
+  RecipeRecord record = EntriesRecord(false, true);
+  const std::string svg = EntryCostsSvg(record, record.across[0]);
+  for (const char* axis : {"trained weights", "train seconds", "peak MiB"}) {
+    EXPECT_EQ(CountOf(svg, axis), 1u) << axis;
+  }
+  EXPECT_EQ(CountOf(svg, "<circle"), 6u);
+  // What nobody measured has no plot.
+  for (StageRecord& stage : record.stages) {
+    for (v1::Trial& trial : *stage.study.trials.mutable_trials()) {
+      trial.mutable_usage()->clear_peak_memory_bytes();
+    }
+  }
+  EXPECT_EQ(CountOf(EntryCostsSvg(record, record.across[0]), "<circle"), 4u);
+  record.across[0].comparison.clear_contenders();
+  EXPECT_EQ(EntryCostsSvg(record, record.across[0]), "");
+}
+
+TEST_F(RecipeStages, MayComeWithAMarginOfTheScale) {
+  const auto with = [](const std::string& margin) {
+    std::string text = SmallRecipe();
+    const std::string compare = "    compare:";
+    const std::size_t at = text.find(compare);
+    return text.insert(at,
+                       "    across: {to: english, margin: " + margin + "}\n");
+  };
+  const auto all = Make(with("\"${rows}\""));
+  ASSERT_OK(all);
+  EXPECT_EQ((*all)[1].study.settings.labels().at("recipe_across_margin"), "60");
+  EXPECT_THAT(Make(with("wide")).status().message(),
+              HasSubstr("'wide', which is no number"));
+}
+
 TEST(RecipeAnswer, NamesAStageThatIsThere) {
   const std::string known =
       SmallRecipe() + "answer: {as: kept, stages: [frozen]}\n";
@@ -569,15 +719,6 @@ TEST(RunFigures, TellWhatShareOfTheScoreIsLeft) {
   EXPECT_EQ(FurthestThatKeeps(scores, 0.85)->run, "first 1");
   EXPECT_EQ(FurthestThatKeeps(scores, 0.95)->run, "all trained");
   EXPECT_THAT(RelativeScoreSvg(RunsRecord()), HasSubstr("first 1"));
-}
-
-std::size_t CountOf(const std::string& text, const std::string& part) {
-  std::size_t count = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos;
-       at = text.find(part, at + 1)) {
-    ++count;
-  }
-  return count;
 }
 
 TEST(RunFigures, DrawALineForEachFamilyOfRuns) {

@@ -57,6 +57,9 @@ struct ParameterPlan {
   // They replace `rate` when attention heads differ.
   std::vector<double> head_rates;
   bool needs_gradient = false;
+  // It does not train now, but has or will in another plan of the trial, so
+  // that a checkpoint must have it.
+  bool rests = false;
 
   bool trains() const;  // some of it
   double fastest() const;

@@ -157,7 +157,9 @@ class Adder {
              bound.decay * std::sqrt(std::max(sums.size, sums.size_now))) /
             scale;
       }
-      Judge(sums, audit);
+      // One that trained earlier has no moments any more.
+      sums.row.had_gradient |= sums.changed;
+      Judge(sums, training_.waiting.contains(module), audit);
       audit.modules.push_back(sums.row);
     }
     return audit;
@@ -216,7 +218,7 @@ class Adder {
     (trains ? sums.changed : sums.stays_changed) = true;
   }
 
-  static void Judge(const Sums& sums, FreezeAudit& audit) {
+  static void Judge(const Sums& sums, bool waits, FreezeAudit& audit) {
     const ModuleAudit& row = sums.row;
     if (sums.stays_changed) {
       audit.wrong.push_back(
@@ -227,7 +229,7 @@ class Adder {
                                           : ": " + sums.tied_to +
                                                 ", which trains, is tied "
                                                 "to it"));
-    } else if (row.rate > 0.0 && sums.trained > 0 && !sums.changed) {
+    } else if (row.rate > 0.0 && sums.trained > 0 && !sums.changed && !waits) {
       audit.odd.push_back(
           row.module + " should have moved at rate " + ShownRate(row.rate) +
           " and did not: it " +

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -58,6 +59,8 @@ struct AuditedTraining {
   const ModuleRates& rates;  // of the trial; frozen modules have 0
   // The plan in which all that trains at some time does.
   const FreezePlan& plan;
+  // Modules that will train, but had no step yet: that they stayed is not odd.
+  std::set<std::string> waiting = {};
   // What a step of the largest batch keeps, by block (MeasureActivations).
   std::vector<std::int64_t> activations = {};
 };

@@ -89,8 +89,20 @@ Fault Unfit(const std::string& path, const std::string& cause) {
           "begin this trial anew, or resume from another checkpoint"};
 }
 
+// Returns the weights that do not train now but did or will.
+Named RestingOf(const Stepper& stepper) {
+  Named resting;
+  const FreezePlan& plan = stepper.plan();
+  for (std::size_t i = 0; i < plan.parameters.size(); ++i) {
+    if (!plan.parameters[i].rests) continue;
+    const Weight& each = stepper.model().weights()[i];
+    resting.emplace(kWeight + each.spec.name, each.value.detach());
+  }
+  return resting;
+}
+
 Named TensorsOf(const Stepper& stepper, const WeightCopies& kept) {
-  Named tensors;
+  Named tensors = RestingOf(stepper);
   for (const auto& [name, value] : kept) tensors.emplace(kKept + name, value);
   if (stepper.smart()) {
     for (const auto& [name, mean] : stepper.smart()->means()) {
@@ -245,6 +257,9 @@ void TakeOver(const Saved& saved, Stepper& stepper) {
     each.first.copy_(saved.tensors.at(kFirst + each.name));
     if (!each.second.defined()) continue;
     each.second.copy_(saved.tensors.at(kSecond + each.name));
+  }
+  for (auto& [name, value] : RestingOf(stepper)) {
+    value.copy_(saved.tensors.at(name));
   }
   if (stepper.smart()) {
     for (const auto& [name, mean] : stepper.smart()->means()) {

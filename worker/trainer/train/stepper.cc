@@ -246,20 +246,45 @@ Expected<StepResult> Stepper::Step(std::span<const Batch> parts) {
   return *taken.value();
 }
 
+Expected<std::vector<double>> Stepper::WeighParts(
+    std::span<const Batch> parts) const {
+  std::vector<double> weights;
+  for (const Batch& part : parts) {
+    RETURN_IF_FAULT(model_->Check(part));
+    weights.push_back(
+        part.labels.defined() ? WeighLabels(part.labels, class_weights_) : 0.0);
+  }
+  if (std::accumulate(weights.begin(), weights.end(), 0.0) == 0.0) {
+    return Misuse("a step without a single label",
+                  "leave out texts whose tokens are all unlabelled");
+  }
+  return weights;
+}
+
+Expected<std::vector<at::Tensor>> Stepper::Probe(std::span<const Batch> parts) {
+  return CatchTorch([&]() -> Expected<std::vector<at::Tensor>> {
+    ASSIGN_OR_FAULT(const std::vector<double> weights, WeighParts(parts));
+    std::vector<at::Tensor> losses;
+    adversary_ = at::Tensor();
+    Backward(parts, weights, losses);
+    MaskFrozenHeads(plan_, slice_rates_, *model_);
+    std::vector<at::Tensor> gradients;
+    for (Weight& each : model_->weights()) {
+      at::Tensor& gradient = each.value.mutable_grad();
+      if (loss_scale_ && gradient.defined()) {
+        gradient.mul_(1.0 / loss_scale_->value());
+      }
+      gradients.push_back(gradient);
+      gradient.reset();
+    }
+    return gradients;
+  });
+}
+
 Expected<std::optional<StepResult>> Stepper::StepAhead(
     std::span<const Batch> parts, StepNorms* norms) {
   return CatchTorch([&]() -> Expected<std::optional<StepResult>> {
-    std::vector<double> weights;
-    for (const Batch& part : parts) {
-      RETURN_IF_FAULT(model_->Check(part));
-      weights.push_back(part.labels.defined()
-                            ? WeighLabels(part.labels, class_weights_)
-                            : 0.0);
-    }
-    if (std::accumulate(weights.begin(), weights.end(), 0.0) == 0.0) {
-      return Misuse("a step without a single label",
-                    "leave out texts whose tokens are all unlabelled");
-    }
+    ASSIGN_OR_FAULT(const std::vector<double> weights, WeighParts(parts));
     std::optional<Unread> before = std::move(unread_);
     unread_.emplace(StepOrThrow(parts, weights, norms));
     if (!kernels_.late_figures) return ReadLast();

@@ -159,6 +159,11 @@ class Stepper {
   // Returns the figures of the last step, or nothing if they have been read.
   Expected<std::optional<StepResult>> ReadLast();
 
+  // Returns the gradient that a step with all of `parts` would have, before it
+  // is clipped, by the place of each weight; most are undefined where little
+  // trains. Nothing moves, and no step is counted.
+  Expected<std::vector<at::Tensor>> Probe(std::span<const Batch> parts);
+
   // Predicts a batch, without dropout or graph. Waits for a GPU once.
   Expected<Prediction> Predict(const Batch& batch) const;
 
@@ -192,6 +197,9 @@ class Stepper {
     StepResult result;
   };
 
+  // Returns the weight of each part in the loss, by its labels, or kMisuse for
+  // parts that do not fit.
+  Expected<std::vector<double>> WeighParts(std::span<const Batch> parts) const;
   Unread StepOrThrow(std::span<const Batch> parts,
                      const std::vector<double>& weights, StepNorms* norms);
   // Computes the gradients of all parts, and adds the loss of each to `losses`.

@@ -48,6 +48,7 @@ Expected<Done> FineTuning::Begin() {
                   setup_.pretrained->loaded.model.config().layers);
   trained_.emplace(trial_, setup_, *course_, precision, std::move(rates),
                    listener_);
+  RETURN_IF_FAULT(ChooseLayers());
   RETURN_IF_FAULT(trained_->Make(trial_.resume_step));
   pace_.emplace(*course_, setup_, environment_.seconds, started_, listener_);
   kept_.emplace(WhatToKeepBy(trial_, setup_), *trained_, progress_);
@@ -96,6 +97,34 @@ Expected<Done> FineTuning::MakeBatches() {
       .seed = SeedOf(trial_, Draws::kBatches)};
   batches_.emplace(lengths, std::move(options));
   return Done{};
+}
+
+// An attempt that goes on chooses once more, and the same: the choice is of
+// the pretrained weights, the seed and the data alone.
+Expected<Done> FineTuning::ChooseLayers() {
+  const TrainingTime begun = Now();
+  std::vector<Batch> probed;
+  if (settings_.layers.rule == LayerRule::kGradient) {
+    ASSIGN_OR_FAULT(probed, FirstBatches(settings_.layers.batches));
+  }
+  RETURN_IF_FAULT(trained_->ChooseLayers(probed));
+  CountSince(begun);
+  return Done{};
+}
+
+Expected<std::vector<Batch>> FineTuning::FirstBatches(std::int64_t count) {
+  return CatchTorch([&]() -> Expected<std::vector<Batch>> {
+    std::vector<Batch> first;
+    do {
+      for (const TaskRows& some : batches_->Next()) {
+        BatchMaker& maker = makers_[some.task];
+        first.push_back(maker.Make(maker.Labelled(some.rows)));
+        maker.AddNoise({SeedOf(trial_, Draws::kDropout), some.epoch},
+                       first.back());
+      }
+    } while (--count > 0 && !batches_->AtEpochEnd());
+    return first;
+  });
 }
 
 // Goes on from the checkpoint. If it cannot be used, the trial begins anew,
@@ -173,9 +202,9 @@ FineTuning::Ended FineTuning::Step() {
     if (Ended ended = NoteLastStep()) return ended;
     CollectTraining(norms);
   }
-  const Expected<bool> thawed = trained_->ThawIfDue();
-  if (!thawed.ok()) return EndOf(thawed.fault());
-  if (!thawed.value()) return std::nullopt;
+  const Expected<bool> replanned = trained_->ReplanIfDue();
+  if (!replanned.ok()) return EndOf(replanned.fault());
+  if (!replanned.value()) return std::nullopt;
   const Expected<Done> followed = prefix_->Follow();
   if (!followed.ok()) return EndOf(followed.fault());
   return std::nullopt;

@@ -46,6 +46,9 @@ class FineTuning {
 
   Expected<Done> Begin();
   Expected<Done> MakeBatches();
+  Expected<Done> ChooseLayers();
+  // Returns the first batches of the first epoch, as steps will take them.
+  Expected<std::vector<Batch>> FirstBatches(std::int64_t count);
   Expected<Done> Resume();
 
   TrialEnd Train();

@@ -23,8 +23,10 @@ void FlopsCounter::AddStep(const Batch& batch) {
 FlopsCounter::Flops FlopsCounter::FlopsOf(std::int64_t texts,
                                           std::int64_t tokens, std::size_t task,
                                           std::int64_t answered) {
-  const std::array shape = {trained_.thawed(), texts, tokens,
-                            static_cast<std::int64_t>(task), answered};
+  if (plan_ != trained_.plans()) known_.clear();
+  plan_ = trained_.plans();
+  const std::array shape = {texts, tokens, static_cast<std::int64_t>(task),
+                            answered};
   if (const auto known = known_.find(shape); known != known_.end()) {
     return known->second;
   }

@@ -47,9 +47,10 @@ class FlopsCounter {
   const SmartOptions& smart_;
   const TrainedModel& trained_;
   TrialProgress& progress_;
-  // What was counted already, by thawed blocks, texts, tokens, task and tokens
-  // of answers.
-  std::map<std::array<std::int64_t, 5>, Flops> known_;
+  // What was counted already under the present plan, by texts, tokens, task and
+  // tokens of answers.
+  std::map<std::array<std::int64_t, 4>, Flops> known_;
+  std::int64_t plan_ = 0;
 };
 
 }  // namespace frostline::trainer

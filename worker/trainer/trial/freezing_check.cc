@@ -57,6 +57,7 @@ Expected<FreezeAudit> FreezingCheck::Audit() const {
                             .before = before,
                             .rates = trained_.rates(),
                             .plan = trained_.whole_plan(),
+                            .waiting = trained_.Waiting(),
                             .activations = std::move(activations)});
   });
   if (!audit.ok()) return audit;

@@ -2,6 +2,9 @@
 #include "worker/trainer/trial/trained_model.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -100,7 +103,8 @@ Expected<Done> TrainedModel::Make(std::int64_t step) {
     }
     model_.emplace(
         TrainableCopy(loaded, config, trains_, SeedOf(trial_, Draws::kHead)));
-    thawed_ = course_.ThawedAfter(step);
+    planned_step_ = step;
+    ++plans_;
     ASSIGN_OR_FAULT(FreezePlan plan, PlanAfter(step));
     ASSIGN_OR_FAULT(Stepper made, Stepper::Make(*model_, plan, options));
     stepper_.emplace(std::move(made));
@@ -197,26 +201,215 @@ Expected<Done> TrainedModel::FreezeVirtually(double factors) {
   return Done{};
 }
 
+namespace {
+
+constexpr std::size_t kTurnsShown = 8;
+constexpr std::size_t kLayersShown = 64;
+
+std::string Joined(const std::set<std::string>& modules) {
+  std::string text;
+  for (const std::string& module : modules) {
+    text += (text.empty() ? "" : ", ") + module;
+  }
+  return text.empty() ? "none" : text;
+}
+
+// Returns "layer.0 (1.5), layer.2 (1.75)" of those that are in `chosen`, or of
+// those that are not.
+std::string WithScores(const std::vector<std::string>& layers,
+                       const LayerScores& scores,
+                       const std::set<std::string>& chosen, bool are_in) {
+  std::string text;
+  std::size_t shown = 0;
+  for (const std::string& layer : layers) {
+    if (chosen.contains(layer) != are_in) continue;
+    if (++shown > kLayersShown) return text + ", …";
+    std::array<char, 32> figure = {};
+    std::snprintf(figure.data(), figure.size(), "%.4g", scores.at(layer));
+    text += (text.empty() ? "" : ", ") + layer + " (" + figure.data() + ")";
+  }
+  return text.empty() ? "none" : text;
+}
+
+}  // namespace
+
+Expected<Done> TrainedModel::CheckLayerChoice() const {
+  const ModelConfig& config = setup_.pretrained->loaded.model.config();
+  const bool has_head = !HeadParametersOf(config, setup_.heads()).empty();
+  for (const auto& [module, rate] : rates_) {
+    if (module.starts_with("layer.") &&
+        module.find(".head.") != std::string::npos) {
+      return Fault{FaultKind::kMisuse,
+                   "training.extra.layers_by chooses layers, and the space "
+                   "gives single attention heads (" +
+                       module + ") rates of their own",
+                   "give rates to whole layers, or to their attention and ffn"};
+    }
+    const bool always_trains =
+        module == "embeddings" || (has_head && module.starts_with("head"));
+    if (!draws() || !always_trains || rate > 0.0) continue;
+    return Fault{
+        FaultKind::kMisuse,
+        "training.extra.layers_by: lisa trains " + module +
+            " in each step, and its rate is 0",
+        "give " + module + " a rate, or choose layers by another rule"};
+  }
+  return Done{};
+}
+
+LayerScores TrainedModel::SignalPlaces() const {
+  const Model& model = setup_.pretrained->loaded.model;
+  std::map<std::string, double>& known = setup_.pretrained->findings->signals;
+  if (known.empty()) known = SignalsOf(model);
+  return PlacesBySignal(model, rates_, known);
+}
+
+// Takes the gradient of the model as it begins, without touching the pretrained
+// weights.
+Expected<LayerScores> TrainedModel::ProbeLayers(
+    std::span<const Batch> probed) const {
+  const LoadedModel& loaded = setup_.pretrained->loaded;
+  const ModelConfig config = Adjusted(loaded.model.config(), settings_);
+  ModuleRates of_layers = rates_;
+  for (auto& [module, rate] : of_layers) {
+    if (!module.starts_with("layer.")) rate = 0.0;
+  }
+  FreezeSemantics semantics = settings_.freeze;
+  semantics.mode = FreezeMode::kHard;
+  ASSIGN_OR_FAULT(const FreezePlan plan,
+                  MakeFreezePlan(config, setup_.heads(), of_layers, semantics));
+  std::vector<bool> trains;
+  for (const ParameterPlan& each : plan.parameters) {
+    trains.push_back(each.trains());
+  }
+  Model model =
+      TrainableCopy(loaded, config, trains, SeedOf(trial_, Draws::kHead));
+  StepOptions options = Options();
+  // Its loss is scaled by guess, and a gradient that overflows says nothing.
+  if (precision_ == Precision::kFp16) options.precision = Precision::kFp32;
+  ASSIGN_OR_FAULT(Stepper stepper, Stepper::Make(model, plan, options));
+  ASSIGN_OR_FAULT(const std::vector<at::Tensor> gradients,
+                  stepper.Probe(probed));
+  return RelativeGradients(model, rates_, gradients);
+}
+
+// Freezes the layers that are never drawn, and logs the first draws.
+void TrainedModel::KeepDrawnLayers() {
+  const LayerChoice& choice = settings_.layers;
+  const std::int64_t last = TurnAfter(course_.total_steps());
+  std::set<std::string> ever;
+  std::string shown;
+  for (std::int64_t turn = 0; turn <= last; ++turn) {
+    const std::set<std::string> drawn = DrawLayers(
+        layers_, choice.at_once, SeedOf(trial_, Draws::kLayers), turn);
+    ever.insert(drawn.begin(), drawn.end());
+    if (std::cmp_less(turn, kTurnsShown)) {
+      shown += (shown.empty() ? "" : "; ") + Joined(drawn);
+    } else if (ever.size() == layers_.size()) {
+      break;
+    }
+  }
+  rates_ = RatesOfChosen(rates_, layers_, ever);
+  std::set<std::string> never(layers_.begin(), layers_.end());
+  for (const std::string& layer : ever) never.erase(layer);
+  listener_.Log("layers by lisa, drawn " + std::to_string(last + 1) +
+                " times, each " + std::to_string(choice.every_steps) +
+                " steps: " + shown +
+                (std::cmp_less(last, kTurnsShown) ? "" : "; …") +
+                ". Never drawn: " + Joined(never));
+}
+
+Expected<Done> TrainedModel::ChooseLayers(std::span<const Batch> probed) {
+  const LayerChoice& choice = settings_.layers;
+  if (!choice.any()) return Done{};
+  RETURN_IF_FAULT(CheckLayerChoice());
+  layers_ = LayersWithRate(setup_.pretrained->loaded.model.config(), rates_);
+  if (draws()) {
+    KeepDrawnLayers();
+    return Done{};
+  }
+  return CatchTorch([&]() -> Expected<Done> {
+    const bool by_signal = choice.rule == LayerRule::kSpectrum;
+    LayerScores scores;
+    if (by_signal) {
+      scores = SignalPlaces();
+    } else {
+      ASSIGN_OR_FAULT(scores, ProbeLayers(probed));
+    }
+    const std::set<std::string> chosen =
+        TopShare(layers_, scores, /*least_is_best=*/by_signal, choice.share);
+    listener_.Log(
+        std::string("layers by ") + (by_signal ? "spectrum" : "gradient") +
+        ": " + WithScores(layers_, scores, chosen, true) + " train, " +
+        WithScores(layers_, scores, chosen, false) + " frozen" +
+        (by_signal ? " (mean place of a layer's matrices by signal to noise, 1 "
+                     "is the best)"
+                   : " (length of the gradient over that of the weights)"));
+    rates_ = RatesOfChosen(rates_, layers_, chosen);
+    return Done{};
+  });
+}
+
+// After the last step nothing is drawn anew.
+std::int64_t TrainedModel::TurnAfter(std::int64_t step) const {
+  return std::min(step, course_.total_steps() - 1) /
+         settings_.layers.every_steps;
+}
+
+ModuleRates TrainedModel::RatesAfter(std::int64_t step) const {
+  const std::int64_t layers = setup_.pretrained->loaded.model.config().layers;
+  ModuleRates rates = ThawedRates(rates_, course_.ThawedAfter(step), layers);
+  if (!draws()) return rates;
+  return RatesOfChosen(
+      rates, layers_,
+      DrawLayers(layers_, settings_.layers.at_once,
+                 SeedOf(trial_, Draws::kLayers), TurnAfter(step)));
+}
+
 Expected<FreezePlan> TrainedModel::PlanAfter(std::int64_t step) const {
-  const ModelConfig& config = model_->config();
-  return MakeFreezePlan(
-      config, setup_.heads(),
-      ThawedRates(rates_, course_.ThawedAfter(step), config.layers),
-      settings_.freeze);
+  ASSIGN_OR_FAULT(FreezePlan plan,
+                  MakeFreezePlan(model_->config(), setup_.heads(),
+                                 RatesAfter(step), settings_.freeze));
+  for (std::size_t i = 0; draws() && i < plan.parameters.size(); ++i) {
+    ParameterPlan& each = plan.parameters[i];
+    each.rests = trains_[i] && !each.trains();
+  }
+  return plan;
 }
 
 // Call it right after a step, so that a checkpoint has the next plan.
-Expected<bool> TrainedModel::ThawIfDue() {
-  const std::int64_t thawed = course_.ThawedAfter(stepper_->steps());
-  if (thawed == thawed_) return false;
-  thawed_ = thawed;
-  ASSIGN_OR_FAULT(FreezePlan plan, PlanAfter(stepper_->steps()));
+Expected<bool> TrainedModel::ReplanIfDue() {
+  const std::int64_t step = stepper_->steps();
+  if (course_.ThawedAfter(step) == course_.ThawedAfter(planned_step_) &&
+      (!draws() || TurnAfter(step) == TurnAfter(planned_step_))) {
+    return false;
+  }
+  planned_step_ = step;
+  ++plans_;
+  ASSIGN_OR_FAULT(FreezePlan plan, PlanAfter(step));
   RETURN_IF_FAULT(stepper_->Replan(plan));
   return true;
 }
 
-ModuleRates TrainedModel::RatesNow() const {
-  return ThawedRates(rates_, thawed_, model_->config().layers);
+std::set<std::string> TrainedModel::Waiting() const {
+  std::set<std::string> waiting;
+  for (const auto& [module, rate] : rates_) {
+    if (rate > 0.0) waiting.insert(module);
+  }
+  const auto trained_after = [&](std::int64_t step) {
+    for (const auto& [module, rate] : RatesAfter(step)) {
+      if (rate > 0.0) waiting.erase(module);
+    }
+  };
+  const std::int64_t last = stepper_->steps() - 1;
+  if (last < 0) return waiting;
+  trained_after(last);  // what has thawed stays so
+  const std::int64_t every = settings_.layers.every_steps;
+  for (std::int64_t step = 0; draws() && step < last && !waiting.empty();
+       step += every) {
+    trained_after(step);
+  }
+  return waiting;
 }
 
 }  // namespace frostline::trainer

@@ -9,9 +9,13 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "base/plain/result.h"
+#include "worker/trainer/freeze/layer_rules.h"
 #include "worker/trainer/train/stepper.h"
 #include "worker/trainer/trial/progress.h"
 #include "worker/trainer/trial/trial_end.h"
@@ -21,7 +25,13 @@
 namespace frostline::trainer {
 
 // The purposes for which a trial draws, each with a seed of its own.
-enum class Draws : std::uint8_t { kHead, kBatches, kDropout, kSurgery };
+enum class Draws : std::uint8_t {
+  kHead,
+  kBatches,
+  kDropout,
+  kSurgery,
+  kLayers,
+};
 
 std::uint64_t SeedOf(const TrialMessage& trial, Draws draws);
 
@@ -41,13 +51,17 @@ class TrainedModel {
   TrainedModel(const TrainedModel&) = delete;
   TrainedModel& operator=(const TrainedModel&) = delete;
 
+  // Freezes the layers that the study's rule does not choose
+  // (freeze/layer_rules.h), and logs the choice. Call it before Make. `probed`
+  // are the batches whose gradient is measured, if the rule is that.
+  Expected<Done> ChooseLayers(std::span<const Batch> probed);
   // Makes a copy of the pretrained model, and a stepper that has taken no step.
   // The layers that train after step `step` train. A second call makes both
   // anew, at the same addresses.
   Expected<Done> Make(std::int64_t step);
-  // Lets the layers that have thawed train from the next step on. Returns
-  // whether there are more than before.
-  Expected<bool> ThawIfDue();
+  // Lets the layers train from the next step on that have thawed, or that are
+  // drawn for it. Returns whether they are others than before.
+  Expected<bool> ReplanIfDue();
 
   bool made() const { return stepper_.has_value(); }
   Model& model() { return *model_; }
@@ -59,14 +73,18 @@ class TrainedModel {
   // shares the pretrained weights; what was drawn is drawn again. Throws what
   // LibTorch throws.
   Model AsItBegan() const;
-  // Return the rates, with 0 for virtually frozen modules, and the plan in
-  // which all that trains at some time does.
+  // Return the rates, with 0 for what never trains: modules that are virtually
+  // frozen, and layers that the study's rule leaves out. And the plan in which
+  // all that trains at some time does.
   const ModuleRates& rates() const { return rates_; }
   const FreezePlan& whole_plan() const { return whole_plan_; }
   Precision precision() const { return precision_; }
-  std::int64_t thawed() const { return thawed_; }  // blocks, from the top
+  // Counts the plans that there were.
+  std::int64_t plans() const { return plans_; }
   // Returns the present rates, with 0 for what is frozen.
-  ModuleRates RatesNow() const;
+  ModuleRates RatesNow() const { return RatesAfter(planned_step_); }
+  // Returns the modules that train at some time, but in no step so far.
+  std::set<std::string> Waiting() const;
   // Returns for each of weights() whether it trains at some time.
   const std::vector<bool>& trains() const { return trains_; }
   // The weights that train at all in this trial.
@@ -79,6 +97,16 @@ class TrainedModel {
   StepOptions Options() const;
   std::vector<double> WeighClasses() const;
   Expected<Done> FreezeVirtually(double factors);
+  Expected<Done> CheckLayerChoice() const;
+  // Return the figures by which a rule chooses; they throw what LibTorch
+  // throws.
+  LayerScores SignalPlaces() const;
+  Expected<LayerScores> ProbeLayers(std::span<const Batch> probed) const;
+  void KeepDrawnLayers();
+  bool draws() const { return settings_.layers.rule == LayerRule::kLisa; }
+  // Counts the draws of layers before the step that follows `step` steps.
+  std::int64_t TurnAfter(std::int64_t step) const;
+  ModuleRates RatesAfter(std::int64_t step) const;
   Expected<FreezePlan> PlanAfter(std::int64_t step) const;
 
   const TrialMessage& trial_;
@@ -87,14 +115,16 @@ class TrainedModel {
   const Course& course_;
   const Precision precision_;
   TrialListener& listener_;
-  ModuleRates rates_;  // with virtually frozen modules at 0
+  ModuleRates rates_;                // with 0 for what never trains
+  std::vector<std::string> layers_;  // among which lisa draws
   bool virtually_frozen_ = false;
   FreezePlan whole_plan_;
   std::vector<bool> trains_;
   std::int64_t trained_weights_ = 0;
   std::optional<Model> model_;
   std::optional<Stepper> stepper_;
-  std::int64_t thawed_ = 0;
+  std::int64_t planned_step_ = 0;  // for which the present plan was made
+  std::int64_t plans_ = 0;
 };
 
 }  // namespace frostline::trainer

@@ -264,6 +264,34 @@ void ReadClassWeights(SettingFields& extra, TrainingSettings& out) {
   }
 }
 
+// Returns the name under which a study chooses a rule.
+std::string_view WordOf(LayerRule rule) {
+  return WordsOf(SettingOf("extra.layers_by"))[static_cast<std::size_t>(rule)];
+}
+
+void ReadLayerChoice(SettingFields& extra, LayerChoice& layers) {
+  using enum LayerRule;
+  layers.rule =
+      extra.OneOf("layers_by", std::array{kRates, kSpectrum, kGradient, kLisa});
+  layers.share = extra.Number("layers_share");
+  layers.batches = extra.Whole("layers_batches");
+  layers.at_once = extra.Whole("layers_at_once");
+  layers.every_steps = extra.Whole("layers_every_steps");
+  const auto belongs = [&](const char* name, std::vector<LayerRule> rules) {
+    if (!extra.Has(name) || std::ranges::count(rules, layers.rule) > 0) return;
+    std::vector<std::string_view> words;
+    for (const LayerRule rule : rules) words.push_back(WordOf(rule));
+    extra.Fail(name,
+               "is of layers_by: " + Listed(words) + ", and layers_by is " +
+                   std::string(WordOf(layers.rule)),
+               "leave it out, or say layers_by: " + std::string(words.front()));
+  };
+  belongs("layers_share", {kSpectrum, kGradient});
+  belongs("layers_batches", {kGradient});
+  belongs("layers_at_once", {kLisa});
+  belongs("layers_every_steps", {kLisa});
+}
+
 void ReadExtra(SettingFields& extra, TrainingSettings& out) {
   out.optimizer.beta1 = extra.Number("beta1");
   out.optimizer.beta2 = extra.Number("beta2");
@@ -295,6 +323,7 @@ void ReadExtra(SettingFields& extra, TrainingSettings& out) {
   out.smart.pairs_together =
       extra.OneOf("smart_pairs", std::array{false, true});
   out.virtual_audit = extra.Number("virtual_audit");
+  ReadLayerChoice(extra, out.layers);
 }
 
 void ReadEarlyStopping(SettingFields& fields, TrainingSettings& out) {
@@ -411,9 +440,36 @@ std::optional<Fault> TwoInPlaceOfWeights(const TrainingSettings& settings) {
                "give one of them"};
 }
 
+// Returns a fault if a rule that chooses layers meets another setting that says
+// what of them trains, or when.
+std::optional<Fault> RuleBesideAnother(const TrainingSettings& settings) {
+  if (!settings.layers.any()) return std::nullopt;
+  const std::string rule =
+      "training.extra.layers_by: " + std::string(WordOf(settings.layers.rule));
+  const auto beside = [&](const char* other) {
+    return Fault{FaultKind::kMisuse,
+                 rule + " and " + other +
+                     " each say what of the layers trains, and when",
+                 "leave one of them out"};
+  };
+  if (settings.lora.any()) return beside("adapters (training.lora, or ranks)");
+  if (settings.bottleneck.any()) return beside("training.adapters");
+  if (settings.freeze.tuned == Tuned::kBiases) {
+    return beside("training.trains: biases");
+  }
+  if (settings.virtual_tau > 0.0) return beside("freeze.virtual_tau");
+  const bool thaws =
+      settings.unfreeze_every_steps > 0 || settings.unfreeze_every_epochs > 0;
+  if (thaws && settings.layers.rule == LayerRule::kLisa) {
+    return beside("training.unfreeze_every_steps or unfreeze_every_epochs");
+  }
+  return std::nullopt;
+}
+
 // Returns a fault if two settings contradict each other.
 std::optional<Fault> Contradiction(const TrainingSettings& settings) {
   if (auto two = TwoInPlaceOfWeights(settings)) return two;
+  if (auto another = RuleBesideAnother(settings)) return another;
   if (settings.smart.pairs_together && !settings.smart.any()) {
     return Fault{FaultKind::kMisuse,
                  "training.extra.smart_pairs is of training.smart, which is "

@@ -20,6 +20,7 @@
 #include "base/plain/training_table.h"
 #include "worker/trainer/data/registry.h"
 #include "worker/trainer/freeze/freeze_plan.h"
+#include "worker/trainer/freeze/layer_rules.h"
 #include "worker/trainer/model/model_config.h"
 #include "worker/trainer/train/optimizer.h"
 #include "worker/trainer/train/smart.h"
@@ -152,6 +153,7 @@ struct TrainingSettings {
   double virtual_tau = 0.0;
   double virtual_audit = 0.0;  // share of trials that train without it, too
   FreezeSemantics freeze;
+  LayerChoice layers;
 };
 
 // Reads the settings from `trial`, the whole message. Returns kMisuse with the

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -66,12 +67,13 @@ struct Pretrained {
   LoadedModel loaded;
   std::string folder;
   std::string sha256;  // of the weights
-  // What trials found out about it: whether it was changed all the same, and
-  // the sums of weights that some trial froze, against which later ones
-  // compare.
+  // What trials found out about it: whether it was changed all the same, the
+  // sums of weights that some trial froze, against which later ones compare,
+  // and the signals of its matrices (freeze/layer_rules.h).
   struct Findings {
     bool spoilt = false;
     WeightSums sums = {};
+    std::map<std::string, double> signals = {};
   };
   std::shared_ptr<Findings> findings = std::make_shared<Findings>();
 };

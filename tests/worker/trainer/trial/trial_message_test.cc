@@ -316,6 +316,43 @@ TEST(TrialMessage, LayersThawByStepsOrByEpochs) {
   EXPECT_THAT(trial.fault().cause, HasSubstr("unfreeze_every_epochs"));
 }
 
+TEST(TrialMessage, ARuleForLayersHasItsOwnSettings) {
+  const auto read = [](const std::string& extra, const std::string& rest = "") {
+    return Read("\"training\": {" + rest + "\"extra\": {" + extra + "}},");
+  };
+  const TrialMessage lisa =
+      read(R"("layers_by": "lisa", "layers_at_once": 3)").value();
+  EXPECT_EQ(lisa.training.layers.rule, LayerRule::kLisa);
+  EXPECT_EQ(lisa.training.layers.at_once, 3);
+  EXPECT_EQ(lisa.training.layers.every_steps, 20);
+  EXPECT_FALSE(Read("").value().training.layers.any());
+  for (const auto& [extra, said] :
+       {std::pair(R"("layers_by": "lisa", "layers_share": 0.5)",
+                  "layers_share is of layers_by: spectrum, gradient, and "
+                  "layers_by is lisa"),
+        std::pair(R"("layers_at_once": 2)", "layers_by is rates"),
+        std::pair(R"("layers_by": "spectrum", "layers_batches": 2)",
+                  "layers_batches is of layers_by: gradient"),
+        std::pair(R"("layers_by": "spectrum", "layers_share": 0)",
+                  "layers_share"),
+        std::pair(R"("layers_by": "spectum")", "layers_by is unknown")}) {
+    const auto trial = read(extra);
+    ASSERT_FALSE(trial.ok()) << extra;
+    EXPECT_EQ(trial.fault().kind, FaultKind::kMisuse);
+    EXPECT_THAT(trial.fault().cause, HasSubstr(said));
+  }
+  for (const char* rest :
+       {R"("lora": {"rank": 4}, )", R"("adapters": {"size": 4}, )",
+        R"("trains": "biases", )", R"("unfreeze_every_steps": 2, )"}) {
+    const auto trial = read(R"("layers_by": "lisa")", rest);
+    ASSERT_FALSE(trial.ok()) << rest;
+    EXPECT_THAT(trial.fault().cause, HasSubstr("layers_by: lisa and "));
+  }
+  EXPECT_TRUE(
+      read(R"("layers_by": "spectrum")", R"("unfreeze_every_steps": 2, )")
+          .ok());
+}
+
 TEST(TrialMessage, OneThingTrainsInThePlaceOfWeights) {
   for (const char* both : {R"("lora": {"rank": 4}, "adapters": {"size": 4})",
                            R"("lora": {"rank": 4}, "trains": "biases")",

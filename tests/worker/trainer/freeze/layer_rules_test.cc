@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/trainer/freeze/layer_rules.h"
+
+#include <ATen/ops/diag.h>
+#include <ATen/ops/eye.h>
+#include <ATen/ops/full_like.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "tests/worker/trainer/fixtures.h"
+
+namespace frostline::trainer {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+const ModuleRates kAll = {{"embeddings", 1e-3}, {"layer.0", 1e-3},
+                          {"layer.1", 1e-3},    {"layer.2", 1e-3},
+                          {"pooler", 1e-3},     {"head", 1e-3}};
+
+// Quartiles of 1, 2, 3, 10 are 1.75 and 4.75, so noise ends at
+// 3 / 1.349 * (1 + 1) = 4.448; 10 / (1 + 2 + 3) / 10.
+TEST(LayerRules, SignalToNoiseByHand) {
+  const at::Tensor square = at::diag(at::tensor({10.0, 3.0, 2.0, 1.0}));
+  EXPECT_NEAR(SignalToNoise(square.to(at::kFloat)), 1.0 / 6.0, 1e-6);
+  // Of 4 x 16 noise ends at 3 / 1.349 * 1.5 = 3.336, and 3 is noise still.
+  at::Tensor wide = at::zeros({4, 16});
+  wide.narrow(1, 0, 4).copy_(square);
+  EXPECT_NEAR(SignalToNoise(wide), 1.0 / 6.0, 1e-6);
+  // Of 4 x 400 at 2.446: 10 + 3 are signal.
+  at::Tensor wider = at::zeros({4, 400});
+  wider.narrow(1, 0, 4).copy_(square);
+  EXPECT_NEAR(SignalToNoise(wider), 13.0 / 3.0 / 10.0, 1e-6);
+}
+
+TEST(LayerRules, AllSignalAndNothingAtAll) {
+  // One value only, so that the noise ends at 0: 4 * 2 / 1 / 2.
+  EXPECT_NEAR(SignalToNoise(2 * at::eye(4)), 4.0, 1e-6);
+  EXPECT_EQ(SignalToNoise(at::zeros({3, 5})), 0.0);
+}
+
+// Recorded from numpy, in fp64, by the authors' formula: singular values above
+// the threshold over the others over the largest.
+TEST(LayerRules, SignalsAreThoseOfNumpy) {
+  const std::map<std::string, std::vector<double>> recorded = {
+      {"attention.output.dense", {0.556697, 0.407334, 0.326618}},
+      {"attention.self.key", {0.399066, 0.563205, 0.388528}},
+      {"attention.self.query", {0.482645, 0.298077, 0.335221}},
+      {"attention.self.value", {0.41409, 0.610433, 0.389392}},
+      {"intermediate.dense", {1.564869, 1.787362, 1.749281}},
+      {"output.dense", {2.120186, 1.28681, 1.723164}}};
+  const Model model = LoadFixture("models/bert-seq2").model;
+  const std::map<std::string, double> signals = SignalsOf(model);
+  EXPECT_EQ(signals.size(), 18U);
+  for (const auto& [matrix, of_layer] : recorded) {
+    for (std::size_t i = 0; i < of_layer.size(); ++i) {
+      const std::string name =
+          "bert.encoder.layer." + std::to_string(i) + "." + matrix + ".weight";
+      ASSERT_TRUE(signals.contains(name)) << name;
+      EXPECT_NEAR(signals.at(name), of_layer[i], 2e-5) << name;
+    }
+  }
+  const LayerScores places = PlacesBySignal(model, kAll, signals);
+  EXPECT_NEAR(places.at("layer.0"), 10.0 / 6, 1e-12);
+  EXPECT_NEAR(places.at("layer.1"), 11.0 / 6, 1e-12);
+  EXPECT_NEAR(places.at("layer.2"), 15.0 / 6, 1e-12);
+}
+
+TEST(LayerRules, PlacesAreOfTheModulesThatHaveRates) {
+  ModuleRates rates = kAll;
+  rates.erase("layer.2");
+  rates["layer.2.attention"] = 1e-3;
+  rates["layer.2.ffn"] = 0.0;
+  rates["layer.1"] = 0.0;
+  const Model model = LoadFixture("models/bert-seq2").model;
+  EXPECT_THAT(LayersWithRate(model.config(), rates),
+              ElementsAre("layer.0", "layer.2.attention"));
+  const LayerScores places = PlacesBySignal(model, rates, SignalsOf(model));
+  ASSERT_EQ(places.size(), 2U);  // what is frozen takes no place
+  EXPECT_NEAR(places.at("layer.0"), 1.0, 1e-12);
+  EXPECT_NEAR(places.at("layer.2.attention"), 2.0, 1e-12);
+}
+
+TEST(LayerRules, AShareIsRoundedDownAndHasOneAtLeast) {
+  const std::vector<std::string> layers = {"layer.0", "layer.1", "layer.2"};
+  const LayerScores scores = {
+      {"layer.0", 2.0}, {"layer.1", 3.0}, {"layer.2", 2.0}};
+  EXPECT_THAT(TopShare(layers, scores, true, 0.5), ElementsAre("layer.0"));
+  EXPECT_THAT(TopShare(layers, scores, true, 0.7),
+              ElementsAre("layer.0", "layer.2"));
+  EXPECT_THAT(TopShare(layers, scores, false, 0.25), ElementsAre("layer.1"));
+  EXPECT_THAT(TopShare(layers, scores, false, 0.67),
+              ElementsAre("layer.0", "layer.1"));  // of equals the lower
+  EXPECT_EQ(TopShare(layers, scores, false, 1.0).size(), 3U);
+  EXPECT_THAT(TopShare({}, {}, false, 0.5), IsEmpty());
+}
+
+TEST(LayerRules, AttentionsAndFeedForwardsAreEachAmongTheirOwn) {
+  const std::vector<std::string> parts = {"layer.0.attention", "layer.0.ffn",
+                                          "layer.1.attention", "layer.1.ffn"};
+  const LayerScores scores = {{"layer.0.attention", 9.0},
+                              {"layer.0.ffn", 1.0},
+                              {"layer.1.attention", 8.0},
+                              {"layer.1.ffn", 2.0}};
+  EXPECT_THAT(TopShare(parts, scores, false, 0.5),
+              ElementsAre("layer.0.attention", "layer.1.ffn"));
+}
+
+TEST(LayerRules, DrawsAreOfTheSeedAndTheTurnAlone) {
+  std::vector<std::string> layers;
+  for (int i = 0; i < 6; ++i) layers.push_back("layer." + std::to_string(i));
+  std::map<std::string, int> times;
+  std::set<std::set<std::string>> sets;
+  for (std::int64_t turn = 0; turn < 3000; ++turn) {
+    const auto drawn = DrawLayers(layers, 2, 7, turn);
+    ASSERT_EQ(drawn.size(), 2U);
+    EXPECT_EQ(drawn, DrawLayers(layers, 2, 7, turn));
+    for (const std::string& layer : drawn) ++times[layer];
+    sets.insert(drawn);
+  }
+  EXPECT_EQ(sets.size(), 15U);  // any two of six
+  for (const auto& [layer, count] : times) {
+    EXPECT_NEAR(count, 1000, 130) << layer;  // five deviations
+  }
+  EXPECT_NE(DrawLayers(layers, 3, 7, 0), DrawLayers(layers, 3, 8, 0));
+  EXPECT_EQ(DrawLayers(layers, 9, 7, 0).size(), 6U);
+  EXPECT_THAT(DrawLayers({}, 2, 7, 0), IsEmpty());
+}
+
+TEST(LayerRules, ADrawnLayerHasBothItsParts) {
+  const std::vector<std::string> parts = {"layer.0.attention", "layer.0.ffn",
+                                          "layer.1.attention", "layer.1.ffn"};
+  for (std::int64_t turn = 0; turn < 8; ++turn) {
+    const auto drawn = DrawLayers(parts, 1, 3, turn);
+    ASSERT_EQ(drawn.size(), 2U);
+    EXPECT_EQ(drawn.begin()->substr(0, 7), drawn.rbegin()->substr(0, 7));
+  }
+}
+
+TEST(LayerRules, WhatIsNotChosenIsFrozen) {
+  const ModuleRates rates =
+      RatesOfChosen(kAll, {"layer.0", "layer.1", "layer.2"}, {"layer.1"});
+  EXPECT_EQ(rates.at("layer.0"), 0.0);
+  EXPECT_EQ(rates.at("layer.1"), 1e-3);
+  EXPECT_EQ(rates.at("layer.2"), 0.0);
+  EXPECT_EQ(rates.at("embeddings"), 1e-3);
+  EXPECT_EQ(rates.at("head"), 1e-3);
+}
+
+// Weights of 2 and gradients of layer + 1 everywhere: (layer + 1) / 2.
+TEST(LayerRules, RelativeGradientsAreOverAllWeightsOfALayer) {
+  Model model = LoadFixture("models/bert-seq2").model;
+  std::vector<at::Tensor> gradients;
+  for (Weight& each : model.weights()) {
+    each.value.fill_(2.0);
+    gradients.push_back(
+        each.spec.layer == 2
+            ? at::Tensor()
+            : at::full_like(each.value,
+                            static_cast<double>(1 + each.spec.layer)));
+  }
+  const LayerScores scores = RelativeGradients(model, kAll, gradients);
+  EXPECT_EQ(scores.size(), 3U);
+  EXPECT_NEAR(scores.at("layer.0"), 0.5, 1e-6);
+  EXPECT_NEAR(scores.at("layer.1"), 1.0, 1e-6);
+  EXPECT_EQ(scores.at("layer.2"), 0.0);
+}
+
+}  // namespace
+}  // namespace frostline::trainer
