@@ -196,8 +196,14 @@ class Memory(unittest.TestCase):
                         names if data == "rows" else names[:-1], rate)})
                 self.work(study)
                 took[study] = [trial.metrics[METRIC] for trial in check.results()]
-                self.assertAlmostEqual(told[0], took[study][0], delta=2, msg=study)
-                self.assertAlmostEqual(1, told[1] / took[study][1], delta=0.1, msg=study)
+                msg = f"{study}: {told}, {took[study]}"
+                if data == "asked":  # all of a text might be its answer, and is not
+                    self.assertLess(0.95 * took[study][0], told[0], msg=msg)
+                    self.assertLess(0.95 * took[study][1], told[1], msg=msg)
+                    self.assertLess(told[1], 1.3 * took[study][1], msg=msg)
+                    continue
+                self.assertAlmostEqual(told[0], took[study][0], delta=2, msg=msg)
+                self.assertAlmostEqual(1, told[1] / took[study][1], delta=0.1, msg=msg)
         self.assertLess(took["rows-layers"][1], 0.8 * took["rows-none"][1])
 
     def test_a_bound_below_the_least_is_refused(self):
