@@ -60,7 +60,7 @@ absl::StatusOr<std::unique_ptr<Sampler>> MakeSampler(
         input.options.contains("compat") && spec.memory_limit == kNoMemoryLimit;
     if (as_it_is) return sampler;
     const bool lists = spec.name == "grid" || spec.name == "brute";
-    const LooksFor looks_for = lists                 ? LooksFor::kItsPoints
+    const LooksFor looks_for = lists                ? LooksFor::kItsPoints
                                : spec.name == "qmc" ? LooksFor::kItsSequence
                                                     : LooksFor::kResults;
     return MakeFittingSampler(

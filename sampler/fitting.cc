@@ -78,9 +78,9 @@ class FittingSampler final : public Sampler {
     }
     // A lessened point of a sequence would pass for a foreign one.
     const bool is_sequence = looks_for_ == LooksFor::kItsSequence;
-    ASSIGN_OR_RETURN(
-        Point point, wrapped_->Propose(is_sequence ? History() : history, number,
-                                       rng, stop));
+    ASSIGN_OR_RETURN(Point point,
+                     wrapped_->Propose(is_sequence ? History() : history,
+                                       number, rng, stop));
     if (looks_for_ != LooksFor::kItsPoints) {
       return Lessened(point, history, rng);
     }
@@ -179,7 +179,8 @@ class FittingSampler final : public Sampler {
             : "";
     const std::string takes =
         seen.has_value()
-            ? absl::StrFormat("of those that ran the least took %.0f MiB", *seen)
+            ? absl::StrFormat("of those that ran the least took %.0f MiB",
+                              *seen)
             : "even with all frozen that can be, a trial ran out of it";
     return MakeError(
         ErrorId::kSpaceTooLarge,

@@ -198,10 +198,7 @@ bool IsLeftOut(std::int64_t number) {
 }  // namespace
 
 MemoryModel::MemoryModel(const Space& space, double limit)
-    : space_(space),
-      counter_(space),
-      limit_(limit),
-      sizes_(SizesOf({}, 1.0)) {}
+    : space_(space), counter_(space), limit_(limit), sizes_(SizesOf({}, 1.0)) {}
 
 void MemoryModel::CatchUp(const History& history) {
   if (history.revision() < revision_) {
@@ -314,12 +311,11 @@ double MemoryModel::ActivationsOf(const MemoryNeeds& needs, const Sizes& sizes,
   double kept = needs.embeddings ? sizes.embeddings : 0.0;
   for (std::size_t i = 0; i < needs.activates.size(); ++i) {
     if (needs.activates[i] == 0.0) continue;
-    const double layer =
-        trained[i]
-            ? FirstKnown({sizes.trains[i], sizes.one_trains, sizes.passes[i],
-                          sizes.one_passes})
-            : FirstKnown({sizes.passes[i], sizes.one_passes, sizes.trains[i],
-                          sizes.one_trains});
+    const double layer = trained[i]
+                             ? FirstKnown({sizes.trains[i], sizes.one_trains,
+                                           sizes.passes[i], sizes.one_passes})
+                             : FirstKnown({sizes.passes[i], sizes.one_passes,
+                                           sizes.trains[i], sizes.one_trains});
     if (layer == 0.0) return kNotKnown;
     kept += layer;
   }
@@ -335,9 +331,8 @@ MemoryModel::Terms MemoryModel::TermsOf(const MemoryNeeds& needs,
   terms[kTokens] = tokens;
   terms[kRuns] = needs.layers() > 0 ? 1.0 : 0.0;
   terms[kAdapters] = CountAbove0(needs.adapters) * tokens;
-  terms[kRanks] =
-      std::accumulate(needs.ranks.begin(), needs.ranks.end(), 0.0) /
-      kRanksAtOnce;
+  terms[kRanks] = std::accumulate(needs.ranks.begin(), needs.ranks.end(), 0.0) /
+                  kRanksAtOnce;
   const double weights = WeightsOf(needs, sizes);
   const double kept = ActivationsOf(needs, sizes, power);
   const bool weighed = weights < kNotKnown;
@@ -368,8 +363,7 @@ MemoryModel::Terms MemoryModel::TermsOf(const MemoryNeeds& needs,
 
 double MemoryModel::Predict(const MemoryNeeds& needs) const {
   constexpr double kLeastMib = 1e-6;
-  return std::max(kLeastMib,
-                  Product(TermsOf(needs, sizes_, power_), weights_));
+  return std::max(kLeastMib, Product(TermsOf(needs, sizes_, power_), weights_));
 }
 
 void MemoryModel::FitWeights(const Rows& fitted, const Rows& all) {
@@ -384,8 +378,7 @@ void MemoryModel::FitWeights(const Rows& fitted, const Rows& all) {
       relative.push_back(TermsOf(row->needs, sizes, power));
       for (double& term : relative.back()) term /= row->mib;
     }
-    const Terms weights =
-        FitToOne<kTerms>(relative, known.weights, known.pull);
+    const Terms weights = FitToOne<kTerms>(relative, known.weights, known.pull);
     double errors = 0.0;
     for (const Terms& row : relative) {
       errors += std::pow(Product(row, weights) - 1.0, 2);
@@ -468,8 +461,7 @@ std::optional<double> MemoryModel::LeastSeen() const {
 }
 
 bool MemoryModel::Knows(const Point& point) const {
-  return knows() &&
-         (saw_all_frozen_ || counter_.CountOf(point).layers() > 0);
+  return knows() && (saw_all_frozen_ || counter_.CountOf(point).layers() > 0);
 }
 
 double MemoryModel::MibOf(const Point& point) const {
@@ -485,9 +477,9 @@ MemoryFit MemoryModel::Judge(const Point& point) const {
   if (!is_bound()) return MemoryFit::kFits;
   const MemoryNeeds needs = counter_.CountOf(point);
   const auto fits = [&](const MemoryNeeds& what) {
-    return std::any_of(
-        fitted_.begin(), fitted_.end(),
-        [&](const auto& each) { return AsksForAll(each.second.needs, what); });
+    return std::any_of(fitted_.begin(), fitted_.end(), [&](const auto& each) {
+      return AsksForAll(each.second.needs, what);
+    });
   };
   if (fits(needs)) return MemoryFit::kFits;
   for (const auto& [number, broken] : broken_) {

@@ -146,7 +146,7 @@ class MemoryModel {
   using Rows = std::vector<const Row*>;
   // In mebibytes, activations by token of a batch.
   struct Sizes {
-    std::vector<double> weights;      // by module; 0: not known
+    std::vector<double> weights;  // by module; 0: not known
     // By layer; 0: not known. One that trains keeps more than one that only
     // passes gradients on.
     std::vector<double> trains, passes;

@@ -121,8 +121,7 @@ class Collector {
       }
       const bool on_top = LayerOf(module) < 0 && module != "embeddings";
       const bool surely = space.has_layerwise_decay() || strategy == "full" ||
-                          strategy == "decay" ||
-                          (on_top && !strategy.empty());
+                          strategy == "decay" || (on_top && !strategy.empty());
       const bool perhaps = !strategy.empty() && strategy != "head_only";
       if (surely || (perhaps && how_ == HowMuch::kMost)) {
         trained_.whole.insert(module);
@@ -148,7 +147,7 @@ class Collector {
 
 // The largest or the smallest value of a searched number, else what is set.
 std::int64_t SearchedOr(const v1::StudySpec& spec, const std::string& name,
-                      std::int64_t set, HowMuch how) {
+                        std::int64_t set, HowMuch how) {
   const auto pick = [how](double a, double b) {
     return how == HowMuch::kMost ? std::max(a, b) : std::min(a, b);
   };
@@ -161,8 +160,8 @@ std::int64_t SearchedOr(const v1::StudySpec& spec, const std::string& name,
     std::optional<double> value;
     for (const auto& choice : parameter.choices().values()) {
       if (choice.kind_case() != google::protobuf::Value::kNumberValue) continue;
-      value = pick(value.value_or(choice.number_value()),
-                   choice.number_value());
+      value =
+          pick(value.value_or(choice.number_value()), choice.number_value());
     }
     for (const double level : parameter.levels().rates()) {
       value = pick(value.value_or(level), level);
@@ -201,13 +200,12 @@ absl::StatusOr<std::optional<TrainingMemory>> StudyMemoryOf(
   use.keeps_best = !once && training.keep() != "last";
   const std::string task = TaskOf(spec, *registry);
   use.reads_all = training.head().pooling() == "mean" ||
-                  training.head().pooling() == "max" ||
-                  task == "tagging";
+                  training.head().pooling() == "max" || task == "tagging";
   use.half = training.precision() == "bf16" || training.precision() == "fp16";
   const auto& extra = training.extra().fields();
   const auto recompute = extra.find("recompute");
-  use.recomputes = recompute != extra.end() &&
-                   recompute->second.string_value() == "layers";
+  use.recomputes =
+      recompute != extra.end() && recompute->second.string_value() == "layers";
   use.answers = task == "answers";
   ASSIGN_OR_RETURN(TrainingMemory memory, TrainingMemory::Of(*registry, use));
   return std::optional(std::move(memory));
@@ -231,20 +229,20 @@ absl::Status CheckStudyMemory(const StudyFile& study,
     ASSIGN_OR_RETURN(const auto memory,
                      StudyMemoryOf(study.spec, folder, HowMuch::kLeast));
     if (!memory.has_value()) continue;
-    const double least =
-        memory->Least(TrainedOf(study.spec, HowMuch::kLeast));
+    const double least = memory->Least(TrainedOf(study.spec, HowMuch::kLeast));
     if (bound.upper_bound() >= least) continue;
     return PlaceError(
-        MakeError(ErrorId::kTrainerMismatch,
-                  absl::StrCat("no point of this space fits ",
-                               MibText(bound.upper_bound()), ": the weights of ",
-                               study.spec.model().id(),
-                               ", and what training the least of them keeps, "
-                               "take ",
-                               MibText(std::ceil(least))),
-                  "raise the bound or take a smaller model; or let more modules "
-                  "be frozen",
-                  absl::StrCat("constraints[", i, "].upper_bound")),
+        MakeError(
+            ErrorId::kTrainerMismatch,
+            absl::StrCat("no point of this space fits ",
+                         MibText(bound.upper_bound()), ": the weights of ",
+                         study.spec.model().id(),
+                         ", and what training the least of them keeps, "
+                         "take ",
+                         MibText(std::ceil(least))),
+            "raise the bound or take a smaller model; or let more modules "
+            "be frozen",
+            absl::StrCat("constraints[", i, "].upper_bound")),
         study);
   }
   return absl::OkStatus();
@@ -253,19 +251,21 @@ absl::Status CheckStudyMemory(const StudyFile& study,
 absl::StatusOr<std::string> RenderStudyMemory(const v1::StudySpec& spec,
                                               const std::string& folder,
                                               int width) {
-  ASSIGN_OR_RETURN(const auto most, StudyMemoryOf(spec, folder, HowMuch::kMost));
-  ASSIGN_OR_RETURN(const auto least, StudyMemoryOf(spec, folder, HowMuch::kLeast));
+  ASSIGN_OR_RETURN(const auto most,
+                   StudyMemoryOf(spec, folder, HowMuch::kMost));
+  ASSIGN_OR_RETURN(const auto least,
+                   StudyMemoryOf(spec, folder, HowMuch::kLeast));
   if (!most.has_value() || !least.has_value()) return std::string();
   const TrainedModules all = TrainedOf(spec, HowMuch::kMost);
   const TrainedModules few = TrainedOf(spec, HowMuch::kLeast);
-  std::string text = absl::StrCat(
-      "memory: about ", MibText(least->MostAtOnce(few)),
-      " at most at once where the least trains, ",
-      MibText(most->MostAtOnce(all)), " where all does, of which ",
-      MibText(most->Optimizer(all)),
-      " are the optimizer's; on a processor, with batches of ",
-      FormatCount(most->texts()), " texts of ", FormatCount(most->longest()),
-      " tokens");
+  std::string text =
+      absl::StrCat("memory: about ", MibText(least->MostAtOnce(few)),
+                   " at most at once where the least trains, ",
+                   MibText(most->MostAtOnce(all)), " where all does, of which ",
+                   MibText(most->Optimizer(all)),
+                   " are the optimizer's; on a processor, with batches of ",
+                   FormatCount(most->texts()), " texts of ",
+                   FormatCount(most->longest()), " tokens");
   for (const v1::MetricConstraint& bound : spec.constraints()) {
     if (bound.metric() != kBoundedMetric) continue;
     absl::StrAppend(&text, "; bounded at ", MibText(bound.upper_bound()));

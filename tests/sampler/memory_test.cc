@@ -166,8 +166,10 @@ TEST(MemoryModel, CountsTheWeightsThatTrain) {
     trial.trained_parameters = 10.0;  // the head
     for (int m = 0; m < 8; ++m) {
       const auto at = static_cast<std::size_t>(m);
-      const double weights = m == 0 ? 500.0 : m == 1 ? 40.0 : m == 2 ? 80.0
-                                                                     : 120.0;
+      const double weights = m == 0   ? 500.0
+                             : m == 1 ? 40.0
+                             : m == 2 ? 80.0
+                                      : 120.0;
       if (point[at] > 0.0) trial.trained_parameters += weights;
     }
     history.Put(trial);
@@ -297,13 +299,13 @@ TEST(Fitting, ASpaceOfOtherNumbersIsSearchedAsEver) {
 }
 
 TEST(Fitting, AGridPassesOverWhatCannotFit) {
-  const Space space({{"layer.0", Levels{{0, 1e-4}}, {}},
-                     {"layer.1", Levels{{0, 1e-4}}, {}}},
-                    {{"layer.0", 0, 0.0, {}}, {"layer.1", 1, 0.0, {}}}, {});
+  const Space space(
+      {{"layer.0", Levels{{0, 1e-4}}, {}}, {"layer.1", Levels{{0, 1e-4}}, {}}},
+      {{"layer.0", 0, 0.0, {}}, {"layer.1", 1, 0.0, {}}}, {});
   for (const char* const name : {"grid", "brute"}) {
     SCOPED_TRACE(name);
-    const auto sampler = *MakeSampler(
-        {.name = name, .options = {}, .seed = 2}, space, kLoss);
+    const auto sampler =
+        *MakeSampler({.name = name, .options = {}, .seed = 2}, space, kLoss);
     History history;
     history.Put(RanOut(0, {1.0, 0.0}));  // so both cannot train either
     std::set<Point> proposed;

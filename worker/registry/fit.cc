@@ -169,9 +169,8 @@ absl::Status CheckMetrics(const StudyNeeds& needs, TaskKind kind) {
         Suggest(needs.stopping_metric, names),
         "training.early_stopping.metric");
   }
-  names.insert(names.end(),
-               {"train_seconds", "trained_parameters", "peak_memory_mib",
-                "steps", "kept_step"});
+  names.insert(names.end(), {"train_seconds", "trained_parameters",
+                             "peak_memory_mib", "steps", "kept_step"});
   for (std::size_t i = 0; i < needs.metrics.size(); ++i) {
     const std::string& metric = needs.metrics[i];
     if (metric.empty()) continue;

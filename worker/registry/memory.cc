@@ -57,8 +57,7 @@ double SizeOf(const ParameterSpec& spec) {
 
 absl::StatusOr<TrainingMemory> TrainingMemory::Of(const Registry& registry,
                                                   const TrainingUse& use) {
-  ASSIGN_OR_RETURN(const ModelConfig config,
-                   ReadModelOf(registry, use.model));
+  ASSIGN_OR_RETURN(const ModelConfig config, ReadModelOf(registry, use.model));
   TrainingMemory memory;
   memory.use_ = use;
   memory.layers_ = config.layers;
@@ -114,7 +113,8 @@ void TrainingMemory::Count(const ModelConfig& config) {
 namespace {
 
 // Says whether one of the names stands for this half of a layer, or for all.
-bool IsNamedIn(const std::set<std::string>& modules, const std::string& module) {
+bool IsNamedIn(const std::set<std::string>& modules,
+               const std::string& module) {
   return modules.contains(module) ||
          (module.starts_with("layer.") &&
           modules.contains(module.substr(0, module.find_last_of('.'))));

@@ -59,7 +59,7 @@ class TrainingMemory {
   double Least(const TrainedModules& trained) const;
   double Optimizer(const TrainedModules& trained) const;
 
-  std::int64_t texts() const { return texts_; }    // of a batch
+  std::int64_t texts() const { return texts_; }      // of a batch
   std::int64_t longest() const { return longest_; }  // tokens of one
 
  private:
@@ -79,10 +79,10 @@ class TrainingMemory {
   double trains_ = 0.0, passes_ = 0.0;
   double top_trains_ = 0.0, top_passes_ = 0.0;
   double embeddings_ = 0.0;
-  double given_ = 0.0;       // what a layer is given
-  double logits_ = 0.0;      // of all that exist at a time
-  double working_ = 0.0;     // of one layer at work
-  double reading_ = 0.0;     // single numbers for a token, without gradients
+  double given_ = 0.0;    // what a layer is given
+  double logits_ = 0.0;   // of all that exist at a time
+  double working_ = 0.0;  // of one layer at work
+  double reading_ = 0.0;  // single numbers for a token, without gradients
 };
 
 }  // namespace frostline::registry

@@ -28,8 +28,8 @@ TEST_F(TrainingMemoryTest, WhatTrainsHasCopiesAndMoments) {
   const TrainingMemory memory = Memory();
   const TrainedModules none;
   const TrainedModules layer = {.whole = {"layer.1"}, .adapted = {}};
-  const TrainedModules halves = {
-      .whole = {"layer.1.attention", "layer.1.ffn"}, .adapted = {}};
+  const TrainedModules halves = {.whole = {"layer.1.attention", "layer.1.ffn"},
+                                 .adapted = {}};
   const double weights = memory.Optimizer(layer) / 2.0;
   EXPECT_GT(weights, 0.0);
   EXPECT_DOUBLE_EQ(memory.Optimizer(halves), memory.Optimizer(layer));
@@ -59,8 +59,8 @@ TEST_F(TrainingMemoryTest, ActivationsAreOfTheLowestThatTrainsAndAllAbove) {
   EXPECT_GT(memory.MostAtOnce(adapted), memory.MostAtOnce({}));
   use_.batch_size = 512;
   const TrainedModules lowest = {.whole = {"layer.0"}, .adapted = {}};
-  EXPECT_NEAR(Memory().MostAtOnce(lowest) - Memory().Least(lowest),
-              2.0 * low, 0.2 * low);
+  EXPECT_NEAR(Memory().MostAtOnce(lowest) - Memory().Least(lowest), 2.0 * low,
+              0.2 * low);
 }
 
 TEST_F(TrainingMemoryTest, NoTextIsLongerThanTheModelReads) {
@@ -74,8 +74,7 @@ TEST_F(TrainingMemoryTest, NoTextIsLongerThanTheModelReads) {
 
 TEST_F(TrainingMemoryTest, AModelThatIsNotThereIsSaid) {
   use_.model = "another";
-  EXPECT_FALSE(
-      TrainingMemory::Of(ReadRegistry(registry()).value(), use_).ok());
+  EXPECT_FALSE(TrainingMemory::Of(ReadRegistry(registry()).value(), use_).ok());
 }
 
 }  // namespace

@@ -140,9 +140,7 @@ class CountingAllocator final : public c10::Allocator {
 
 }  // namespace
 
-void CountTensorBytes() {
-  c10::SetCPUAllocator(&CountingAllocator::Only());
-}
+void CountTensorBytes() { c10::SetCPUAllocator(&CountingAllocator::Only()); }
 
 std::int64_t PeakTensorBytes() { return CountingAllocator::Only().peak(); }
 

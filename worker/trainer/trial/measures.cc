@@ -55,9 +55,8 @@ Expected<Done> CheckMetrics(const TrialMessage& trial,
     }
   }
   if (HaveTests(setup)) names.emplace_back("test.mean");
-  names.insert(names.end(),
-               {"train_seconds", "trained_parameters", "peak_memory_mib",
-                "steps", "kept_step"});
+  names.insert(names.end(), {"train_seconds", "trained_parameters",
+                             "peak_memory_mib", "steps", "kept_step"});
   std::string missing = stopping_known ? "" : stopping;
   for (const TrialObjective& objective : trial.objectives) {
     if (!known(objective.metric)) missing = objective.metric;
