@@ -339,18 +339,21 @@ constexpr SettingRow kRows[] = {
     Weights("extra.class_weights", "none, balanced",
             "of the labels in a step's loss: a number above 0 for each, in the "
             "labels' order, or `balanced`"),
-    Word("extra.layers_by", "rates, spectrum, gradient, lisa", kNever,
+    Word("extra.layers_by", "rates, spectrum, gradient, lisa, autofreeze",
+         kNever,
          "which layers train: all that have a rate, or those of them that a "
          "rule chooses: [below](#layers-chosen-by-a-rule)"),
     Number("extra.layers_share", 0.001, 1, 0.5, kNever,
            "of `spectrum`, `gradient`: the share of the layers that trains, "
-           "at least one"),
+           "at least one; of `autofreeze`: the quantile of the changes below "
+           "which a layer freezes"),
     Whole("extra.layers_batches", 1, 10'000, 8, kNever,
           "of `gradient`: the batches whose gradient is measured"),
     Whole("extra.layers_at_once", 1, 10'000, 2, kNever,
           "of `lisa`: the layers that train at a time"),
     Whole("extra.layers_every_steps", 1, kAnyCount, 20, kNever,
-          "of `lisa`: the steps after which layers are drawn anew"),
+          "of `lisa`: the steps after which layers are drawn anew; of "
+          "`autofreeze`: after which some freeze"),
     Word("extra.tasks_weigh", "by_examples, alike", kNever,
          "`alike`: of several tasks in one step each weighs the same, however "
          "many examples it has: [below](#several-tasks)"),

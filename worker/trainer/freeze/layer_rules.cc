@@ -215,6 +215,65 @@ std::set<std::string> DrawLayers(const std::vector<std::string>& layers,
   return chosen;
 }
 
+void AutoFreezeState::Note(const std::vector<std::string>& blocks,
+                           const LayerScores& gradients) {
+  const auto is_finite = [](const auto& of_module) {
+    return std::isfinite(of_module.second);
+  };
+  if (!std::ranges::all_of(gradients, is_finite)) return;
+  for (std::size_t i = frozen; i < blocks.size(); ++i) {
+    const auto found = gradients.find(blocks[i]);
+    now[blocks[i]] += found == gradients.end() ? 0.0 : found->second;
+  }
+}
+
+std::size_t AutoFreezeState::EndInterval(const std::vector<std::string>& blocks,
+                                         double share) {
+  std::vector<double> changes;  // of the blocks that train, the lowest first
+  for (std::size_t i = frozen; i < blocks.size(); ++i) {
+    const auto old = before.find(blocks[i]);
+    if (old == before.end()) break;
+    const double change = std::abs(old->second - now[blocks[i]]);
+    changes.push_back(old->second > 0.0 ? change / old->second : change);
+  }
+  before = std::exchange(now, {});
+  if (changes.empty()) return 0;
+  std::vector<double> rising = changes;
+  std::ranges::sort(rising);
+  const double most = QuantileOf(rising, share);
+  std::size_t still = 0;
+  while (still + 1 < changes.size() && changes[still] < most) ++still;
+  frozen += still;
+  return still;
+}
+
+std::vector<std::string> BlocksWithRate(const ModelConfig& config,
+                                        const ModuleRates& rates) {
+  std::vector<std::string> blocks;
+  const auto embeddings = rates.find("embeddings");
+  if (embeddings != rates.end() && embeddings->second > 0.0) {
+    blocks.emplace_back("embeddings");
+  }
+  for (const std::string& module : LayersWithRate(config, rates)) {
+    const std::string layer = WholeLayer(module);
+    if (blocks.empty() || blocks.back() != layer) blocks.push_back(layer);
+  }
+  return blocks;
+}
+
+ModuleRates RatesWithout(const ModuleRates& rates,
+                         std::span<const std::string> blocks) {
+  ModuleRates result = rates;
+  for (auto& [module, rate] : result) {
+    const bool is_in = std::ranges::any_of(
+        blocks, [&, &name = module](const std::string& block) {
+          return name == block || name.starts_with(block + ".");
+        });
+    if (is_in) rate = 0.0;
+  }
+  return result;
+}
+
 ModuleRates RatesOfChosen(const ModuleRates& rates,
                           const std::vector<std::string>& layers,
                           const std::set<std::string>& chosen) {

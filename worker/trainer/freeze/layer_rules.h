@@ -20,15 +20,22 @@
 //             scales rates by it).
 //   lisa      A few layers, drawn anew every so many steps (Pan et al., 2024,
 //             LISA, algorithm 1).
+//   autofreeze  All at first. After every so many steps the lowest blocks
+//             freeze whose gradients changed least (Liu et al., 2021,
+//             AutoFreeze, section 4.1). The authors add up the gradients of
+//             these steps; here their lengths are added up, which takes no
+//             memory.
 //
 //   six layers, spectrum with a share of .5: the three of the best places;
 //   lisa with 2 at once each 20 steps: layers 1 and 4, then 0 and 4, …
 #ifndef FROSTLINE_WORKER_TRAINER_FREEZE_LAYER_RULES_H_
 #define FROSTLINE_WORKER_TRAINER_FREEZE_LAYER_RULES_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -37,14 +44,20 @@
 
 namespace frostline::trainer {
 
-enum class LayerRule : std::uint8_t { kRates, kSpectrum, kGradient, kLisa };
+enum class LayerRule : std::uint8_t {
+  kRates,
+  kSpectrum,
+  kGradient,
+  kLisa,
+  kAutoFreeze,
+};
 
 struct LayerChoice {
   LayerRule rule = LayerRule::kRates;  // all layers that have a rate
-  double share = 0.5;                  // of spectrum and gradient
+  double share = 0.5;                  // of all but lisa
   std::int64_t batches = 8;            // of gradient
   std::int64_t at_once = 2;            // of lisa
-  std::int64_t every_steps = 20;       // of lisa
+  std::int64_t every_steps = 20;       // of lisa and autofreeze
 
   bool any() const { return rule != LayerRule::kRates; }
 };
@@ -86,6 +99,33 @@ std::set<std::string> TopShare(const std::vector<std::string>& layers,
 std::set<std::string> DrawLayers(const std::vector<std::string>& layers,
                                  std::int64_t at_once, std::uint64_t seed,
                                  std::int64_t turn);
+
+// What autofreeze has seen, and how many blocks it has frozen: whole layers,
+// and the embeddings below them.
+struct AutoFreezeState {
+  std::size_t frozen = 0;  // of BlocksWithRate, the lowest first
+  LayerScores before;      // lengths of the last interval's gradients, added up
+  LayerScores now;         // of this interval, so far
+
+  // Adds the gradients of a step. One that is not finite moved nothing, and
+  // tells nothing.
+  void Note(const std::vector<std::string>& blocks,
+            const LayerScores& gradients);
+  // Freezes after an interval, if there was one before it: each of the lowest
+  // blocks whose change, |before - now| / before, is less than the quantile
+  // `share` of those that train. Returns how many it froze. The last one always
+  // trains.
+  std::size_t EndInterval(const std::vector<std::string>& blocks, double share);
+};
+
+// Returns "embeddings" if they have a rate, then each layer of which a part
+// has.
+std::vector<std::string> BlocksWithRate(const ModelConfig& config,
+                                        const ModuleRates& rates);
+
+// Returns the rates with 0 for the blocks and their parts.
+ModuleRates RatesWithout(const ModuleRates& rates,
+                         std::span<const std::string> blocks);
 
 // Returns the rates with 0 for those of `layers` that are not chosen.
 ModuleRates RatesOfChosen(const ModuleRates& rates,

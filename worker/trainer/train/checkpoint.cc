@@ -345,6 +345,13 @@ Expected<Notes> LoadCheckpoint(const std::string& path, Stepper& stepper,
   });
 }
 
+Expected<Notes> ReadNotes(const std::string& path) {
+  ASSIGN_OR_FAULT(const Safetensors file, Safetensors::Open(path));
+  Saved saved;
+  RETURN_IF_FAULT(ReadHeader(file, saved));
+  return std::move(saved.notes);
+}
+
 void CheckpointWriter::Begin(const std::string& name, std::int64_t step,
                              std::function<Expected<Done>()> write) {
   name_ = name;

@@ -71,6 +71,10 @@ Expected<Done> SaveCheckpoint(const std::string& path, const Stepper& stepper,
 Expected<Notes> LoadCheckpoint(const std::string& path, Stepper& stepper,
                                WeightCopies* kept = nullptr);
 
+// Returns what the caller kept in a checkpoint, without its tensors. Their
+// checksum is not read: LoadCheckpoint says whether the file can be used.
+Expected<Notes> ReadNotes(const std::string& path);
+
 // The result of one write.
 struct WrittenCheckpoint {
   std::string name;

@@ -168,12 +168,13 @@ std::map<std::string, double> ByModule(const NamedGradients& norms) {
 
 }  // namespace
 
-void NormProbe::NoteGradients() {
+void NormProbe::NoteGradients(bool and_weights) {
   for (const Weight& each : model_.weights()) {
     const at::Tensor& gradient = each.value.grad();
     if (!gradient.defined()) continue;
     gradients_.emplace_back(ModuleOf(each.spec),
                             at::linalg_vector_norm(gradient));
+    if (!and_weights) continue;
     before_.emplace_back(&each, each.value.detach().clone());
   }
 }

@@ -109,11 +109,11 @@ class LossScale {
 };
 
 // What one step did to each module: the length of its gradient before clipping,
-// and of its movement. Measuring a step copies the weights that train.
+// and of its movement. Measuring a movement copies the weights that train.
 
 struct StepNorms {
   std::map<std::string, double> gradients;  // by module (freeze_plan.h)
-  std::map<std::string, double> updates;
+  std::map<std::string, double> updates;    // empty: not asked for
 };
 
 // A measurement of one step. The model outlives it. All functions throw what
@@ -122,9 +122,9 @@ class NormProbe {
  public:
   explicit NormProbe(const Model& model) : model_(model) {}
 
-  // Notes gradients. Call it after the backward pass, before gradients are
-  // clipped.
-  void NoteGradients();
+  // Notes gradients, and weights if movements are wanted. Call it after the
+  // backward pass, before gradients are clipped.
+  void NoteGradients(bool and_weights);
   // Measures the movement. Call it after the optimizer. It waits for a GPU.
   StepNorms Measure() const;
 

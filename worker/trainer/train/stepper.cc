@@ -282,11 +282,11 @@ Expected<std::vector<at::Tensor>> Stepper::Probe(std::span<const Batch> parts) {
 }
 
 Expected<std::optional<StepResult>> Stepper::StepAhead(
-    std::span<const Batch> parts, StepNorms* norms) {
+    std::span<const Batch> parts, StepNorms* norms, bool gradients_alone) {
   return CatchTorch([&]() -> Expected<std::optional<StepResult>> {
     ASSIGN_OR_FAULT(const std::vector<double> weights, WeighParts(parts));
     std::optional<Unread> before = std::move(unread_);
-    unread_.emplace(StepOrThrow(parts, weights, norms));
+    unread_.emplace(StepOrThrow(parts, weights, norms, gradients_alone));
     if (!kernels_.late_figures) return ReadLast();
     if (!before) return std::optional<StepResult>();
     return std::optional(ReadOrThrow(*before));
@@ -331,7 +331,7 @@ bool Stepper::Backward(std::span<const Batch> parts,
 
 Stepper::Unread Stepper::StepOrThrow(std::span<const Batch> parts,
                                      const std::vector<double>& weights,
-                                     StepNorms* norms) {
+                                     StepNorms* norms, bool gradients_alone) {
   std::vector<at::Tensor> figures;
   adversary_ = at::Tensor();
   const bool conflict = Backward(parts, weights, figures);
@@ -350,7 +350,7 @@ Stepper::Unread Stepper::StepOrThrow(std::span<const Batch> parts,
   result.factor = options_.schedule.FactorAt(
       steps_ - (loss_scale_ ? loss_scale_->skipped() : 0));
   NormProbe probe(*model_);
-  if (norms != nullptr) probe.NoteGradients();
+  if (norms != nullptr) probe.NoteGradients(!gradients_alone);
   result.step = ++steps_;
   if (!gradients.empty() && Moves(together, losses, result)) {
     optimizer_.Step(result.factor,

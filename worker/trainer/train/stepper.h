@@ -153,9 +153,10 @@ class Stepper {
   // of the step before, or nothing if they have been read. So a GPU has its
   // next step while we wait for the last one, and `finite` and the other
   // figures are known one step later. `norms`, if given, receives what the step
-  // does to each module; then it waits for a GPU.
+  // does to each module, or its gradients alone; then it waits for a GPU.
   Expected<std::optional<StepResult>> StepAhead(std::span<const Batch> parts,
-                                                StepNorms* norms = nullptr);
+                                                StepNorms* norms = nullptr,
+                                                bool gradients_alone = false);
   // Returns the figures of the last step, or nothing if they have been read.
   Expected<std::optional<StepResult>> ReadLast();
 
@@ -201,7 +202,8 @@ class Stepper {
   // parts that do not fit.
   Expected<std::vector<double>> WeighParts(std::span<const Batch> parts) const;
   Unread StepOrThrow(std::span<const Batch> parts,
-                     const std::vector<double>& weights, StepNorms* norms);
+                     const std::vector<double>& weights, StepNorms* norms,
+                     bool gradients_alone);
   // Computes the gradients of all parts, and adds the loss of each to `losses`.
   // Returns whether tasks pointed against each other.
   bool Backward(std::span<const Batch> parts,

@@ -49,6 +49,7 @@ Expected<Done> FineTuning::Begin() {
   trained_.emplace(trial_, setup_, *course_, precision, std::move(rates),
                    listener_);
   RETURN_IF_FAULT(ChooseLayers());
+  if (trained_->freezes_on_the_way()) ReadWhatFroze();
   RETURN_IF_FAULT(trained_->Make(trial_.resume_step));
   pace_.emplace(*course_, setup_, environment_.seconds, started_, listener_);
   kept_.emplace(WhatToKeepBy(trial_, setup_), *trained_, progress_);
@@ -127,6 +128,18 @@ Expected<std::vector<Batch>> FineTuning::FirstBatches(std::int64_t count) {
   });
 }
 
+// What a checkpoint holds depends on what had frozen by then. One that cannot
+// be read is told of by Resume.
+void FineTuning::ReadWhatFroze() {
+  if (trial_.resume_path.empty()) return;
+  const Expected<Notes> notes = ReadNotes(trial_.resume_path);
+  if (!notes.ok()) return;
+  Expected<TrialProgress> progress = ParseProgress(notes.value());
+  if (progress.ok()) {
+    progress_.auto_freeze = std::move(progress).value().auto_freeze;
+  }
+}
+
 // Goes on from the checkpoint. If it cannot be used, the trial begins anew,
 // which is slower but still right.
 Expected<Done> FineTuning::Resume() {
@@ -135,6 +148,7 @@ Expected<Done> FineTuning::Resume() {
       checkpoints_->Load(trial_.resume_path, kept);
   if (!progress.ok()) {
     listener_.Log("begins anew: " + FaultText(progress.fault()));
+    progress_.auto_freeze = {};
     return trained_->Make(0);
   }
   progress_ = std::move(progress).value();
@@ -192,8 +206,10 @@ FineTuning::Ended FineTuning::Step() {
   if (!parts.ok()) return EndOf(parts.fault());
   StepNorms norms;
   const bool reports = course_->ReportsStep(stepper.steps() + 1);
+  const bool watches = trained_->freezes_on_the_way();
   Expected<std::optional<StepResult>> result =
-      stepper.StepAhead(parts.value(), reports ? &norms : nullptr);
+      stepper.StepAhead(parts.value(), reports || watches ? &norms : nullptr,
+                        /*gradients_alone=*/!reports);
   CountSince(begun);
   progress_.steps = stepper.steps();
   ++progress_.loss_steps;
@@ -202,12 +218,31 @@ FineTuning::Ended FineTuning::Step() {
     if (Ended ended = NoteLastStep()) return ended;
     CollectTraining(norms);
   }
+  if (watches) FreezeOnTheWay(norms);
   const Expected<bool> replanned = trained_->ReplanIfDue();
   if (!replanned.ok()) return EndOf(replanned.fault());
   if (!replanned.value()) return std::nullopt;
   const Expected<Done> followed = prefix_->Follow();
   if (!followed.ok()) return EndOf(followed.fault());
   return std::nullopt;
+}
+
+// What autofreeze freezes, if an interval ends with this step.
+void FineTuning::FreezeOnTheWay(const StepNorms& norms) {
+  AutoFreezeState& state = progress_.auto_freeze;
+  const std::vector<std::string>& blocks = trained_->blocks();
+  state.Note(blocks, norms.gradients);
+  if (progress_.steps % settings_.layers.every_steps != 0) return;
+  const std::size_t first = state.frozen;
+  std::string frozen;
+  const std::size_t count = state.EndInterval(blocks, settings_.layers.share);
+  for (std::size_t i = first; i < first + count; ++i) {
+    frozen += (frozen.empty() ? "" : ", ") + blocks[i];
+  }
+  if (frozen.empty()) return;
+  listener_.Log("autofreeze after step " + std::to_string(progress_.steps) +
+                ": " + frozen + " frozen, " +
+                std::to_string(blocks.size() - state.frozen) + " go on");
 }
 
 // Returns as many batches as a step accumulates, all from one epoch.

@@ -49,6 +49,7 @@ class FineTuning {
   Expected<Done> ChooseLayers();
   // Returns the first batches of the first epoch, as steps will take them.
   Expected<std::vector<Batch>> FirstBatches(std::int64_t count);
+  void ReadWhatFroze();
   Expected<Done> Resume();
 
   TrialEnd Train();
@@ -63,6 +64,7 @@ class FineTuning {
   Expected<std::vector<Batch>> NextParts();
   Ended Note(const Expected<std::optional<StepResult>>& noted);
   Ended NoteLastStep();
+  void FreezeOnTheWay(const StepNorms& norms);
   void CollectTraining(const StepNorms& norms);
   // Reports the step's figures, unless an evaluation is due: its report has
   // them.

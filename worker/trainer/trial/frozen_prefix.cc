@@ -67,7 +67,7 @@ FrozenPrefix::FrozenPrefix(const TrialMessage& trial, const TrialSetup& setup,
 Expected<Done> FrozenPrefix::Follow() {
   Close(boundaries_);
   Close(noisy_);
-  if (trained_.plan().frozen_blocks < kFewestBlocks) return Done{};
+  if (trained_.PretrainedBlocks() < kFewestBlocks) return Done{};
   Open(boundaries_, environment_.prefixes, {});
   if (!Trains() || Drops()) return Done{};
   pace_.Enter(TrialPhase::kFilling);
@@ -195,7 +195,7 @@ void FrozenPrefix::Open(std::optional<Boundaries>& boundaries,
                         const std::optional<RowNoise>& noise) {
   Close(boundaries);
   BoundarySpec wanted;
-  wanted.blocks = trained_.plan().frozen_blocks;
+  wanted.blocks = trained_.PretrainedBlocks();
   wanted.group = GroupOf(wanted.blocks, noise);
   wanted.noise = noise;
   wanted.known = KnownOf(wanted.blocks);
@@ -218,7 +218,7 @@ void FrozenPrefix::Close(std::optional<Boundaries>& boundaries) {
 const PrefixStore* FrozenPrefix::StoreOfNoise() const {
   if (environment_.prefixes == nullptr) return nullptr;
   const TokenStore& train = *setup_.tasks[0].train;
-  const std::size_t tokens = ReadsOneToken(trained_.plan().frozen_blocks)
+  const std::size_t tokens = ReadsOneToken(trained_.PretrainedBlocks())
                                  ? train.size()
                                  : train.token_total();
   const std::uint64_t bytes =

@@ -26,6 +26,9 @@ namespace {
 
 constexpr std::string_view kMetric = "metric.";
 constexpr std::string_view kKept = "kept.";
+// Lengths of gradients, by block (layer_rules.h).
+constexpr std::string_view kBefore = "gradient_before.";
+constexpr std::string_view kNow = "gradient_now.";
 
 // Returns the shortest digits that read back as the same number; also inf and
 // nan.
@@ -112,6 +115,10 @@ Notes PrintProgress(const TrialProgress& progress) {
   }
   PrintMetrics(kMetric, progress.last, notes);
   PrintMetrics(kKept, progress.kept, notes);
+  const AutoFreezeState& freezes = progress.auto_freeze;
+  if (freezes.frozen > 0) notes["auto_frozen"] = Print(freezes.frozen);
+  PrintMetrics(kBefore, freezes.before, notes);
+  PrintMetrics(kNow, freezes.now, notes);
   return notes;
 }
 
@@ -152,6 +159,12 @@ Expected<TrialProgress> ParseProgress(const Notes& notes) {
   }
   ReadMetrics(kMetric, notes, reader, progress.last);
   ReadMetrics(kKept, notes, reader, progress.kept);
+  AutoFreezeState& freezes = progress.auto_freeze;
+  if (notes.contains("auto_frozen")) {
+    reader.Read("auto_frozen", freezes.frozen);
+  }
+  ReadMetrics(kBefore, notes, reader, freezes.before);
+  ReadMetrics(kNow, notes, reader, freezes.now);
   if (reader.missed().empty()) return progress;
   return Fault{FaultKind::kInconsistent,
                "the checkpoint's note \"" + reader.missed() + "\" is no number",

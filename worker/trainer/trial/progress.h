@@ -14,6 +14,7 @@
 
 #include "base/plain/result.h"
 #include "worker/trainer/freeze/freeze_plan.h"
+#include "worker/trainer/freeze/layer_rules.h"
 #include "worker/trainer/train/checkpoint.h"
 #include "worker/trainer/trial/batch_maker.h"
 #include "worker/trainer/trial/scores.h"
@@ -75,6 +76,7 @@ struct TrialProgress {
   double flops_spent = 0.0;
   double flops_skipped = 0.0;
   double flops_shared = 0.0;
+  AutoFreezeState auto_freeze;
 };
 
 Notes PrintProgress(const TrialProgress& progress);

@@ -103,7 +103,6 @@ Expected<Done> TrainedModel::Make(std::int64_t step) {
     }
     model_.emplace(
         TrainableCopy(loaded, config, trains_, SeedOf(trial_, Draws::kHead)));
-    planned_step_ = step;
     ++plans_;
     ASSIGN_OR_FAULT(FreezePlan plan, PlanAfter(step));
     ASSIGN_OR_FAULT(Stepper made, Stepper::Make(*model_, plan, options));
@@ -328,6 +327,10 @@ Expected<Done> TrainedModel::ChooseLayers(std::span<const Batch> probed) {
     KeepDrawnLayers();
     return Done{};
   }
+  if (freezes_on_the_way()) {
+    blocks_ = BlocksWithRate(setup_.pretrained->loaded.model.config(), rates_);
+    return Done{};
+  }
   return CatchTorch([&]() -> Expected<Done> {
     const bool by_signal = choice.rule == LayerRule::kSpectrum;
     LayerScores scores;
@@ -366,11 +369,31 @@ ModuleRates TrainedModel::RatesAfter(std::int64_t step) const {
                  SeedOf(trial_, Draws::kLayers), TurnAfter(step)));
 }
 
-Expected<FreezePlan> TrainedModel::PlanAfter(std::int64_t step) const {
-  ASSIGN_OR_FAULT(FreezePlan plan,
-                  MakeFreezePlan(model_->config(), setup_.heads(),
-                                 RatesAfter(step), settings_.freeze));
-  for (std::size_t i = 0; draws() && i < plan.parameters.size(); ++i) {
+ModuleRates TrainedModel::WithoutFrozen(const ModuleRates& rates) const {
+  // The number may be a note of a damaged checkpoint.
+  const std::size_t frozen =
+      std::min(course_.progress().auto_freeze.frozen, blocks_.size());
+  return frozen == 0 ? rates
+                     : RatesWithout(rates, std::span(blocks_).first(frozen));
+}
+
+ModuleRates TrainedModel::RatesNow() const {
+  return WithoutFrozen(RatesAfter(planned_step_));
+}
+
+std::int64_t TrainedModel::PretrainedBlocks() const {
+  return planned_frozen_ > 0 ? 0 : plan().frozen_blocks;
+}
+
+Expected<FreezePlan> TrainedModel::PlanAfter(std::int64_t step) {
+  planned_step_ = step;
+  planned_frozen_ = course_.progress().auto_freeze.frozen;
+  ASSIGN_OR_FAULT(
+      FreezePlan plan,
+      MakeFreezePlan(model_->config(), setup_.heads(),
+                     WithoutFrozen(RatesAfter(step)), settings_.freeze));
+  const bool rest = draws() || freezes_on_the_way();
+  for (std::size_t i = 0; rest && i < plan.parameters.size(); ++i) {
     ParameterPlan& each = plan.parameters[i];
     each.rests = trains_[i] && !each.trains();
   }
@@ -381,10 +404,10 @@ Expected<FreezePlan> TrainedModel::PlanAfter(std::int64_t step) const {
 Expected<bool> TrainedModel::ReplanIfDue() {
   const std::int64_t step = stepper_->steps();
   if (course_.ThawedAfter(step) == course_.ThawedAfter(planned_step_) &&
+      course_.progress().auto_freeze.frozen == planned_frozen_ &&
       (!draws() || TurnAfter(step) == TurnAfter(planned_step_))) {
     return false;
   }
-  planned_step_ = step;
   ++plans_;
   ASSIGN_OR_FAULT(FreezePlan plan, PlanAfter(step));
   RETURN_IF_FAULT(stepper_->Replan(plan));

@@ -7,6 +7,7 @@
 #ifndef FROSTLINE_WORKER_TRAINER_TRIAL_TRAINED_MODEL_H_
 #define FROSTLINE_WORKER_TRAINER_TRIAL_TRAINED_MODEL_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -60,7 +61,8 @@ class TrainedModel {
   // anew, at the same addresses.
   Expected<Done> Make(std::int64_t step);
   // Lets the layers train from the next step on that have thawed, or that are
-  // drawn for it. Returns whether they are others than before.
+  // drawn for it, and none that autofreeze froze. Returns whether they are
+  // others than before.
   Expected<bool> ReplanIfDue();
 
   bool made() const { return stepper_.has_value(); }
@@ -82,7 +84,16 @@ class TrainedModel {
   // Counts the plans that there were.
   std::int64_t plans() const { return plans_; }
   // Returns the present rates, with 0 for what is frozen.
-  ModuleRates RatesNow() const { return RatesAfter(planned_step_); }
+  ModuleRates RatesNow() const;
+  // Returns how many leading blocks are frozen and give what they give in other
+  // trials: none once autofreeze has frozen one that it trained.
+  std::int64_t PretrainedBlocks() const;
+  // The blocks that autofreeze may freeze, the lowest first.
+  const std::vector<std::string>& blocks() const { return blocks_; }
+  // Whether autofreeze needs to know the gradients of each step.
+  bool freezes_on_the_way() const {
+    return settings_.layers.rule == LayerRule::kAutoFreeze;
+  }
   // Returns the modules that train at some time, but in no step so far.
   std::set<std::string> Waiting() const;
   // Returns for each of weights() whether it trains at some time.
@@ -106,8 +117,10 @@ class TrainedModel {
   bool draws() const { return settings_.layers.rule == LayerRule::kLisa; }
   // Counts the draws of layers before the step that follows `step` steps.
   std::int64_t TurnAfter(std::int64_t step) const;
+  // Returns the rates before autofreeze takes any away.
   ModuleRates RatesAfter(std::int64_t step) const;
-  Expected<FreezePlan> PlanAfter(std::int64_t step) const;
+  ModuleRates WithoutFrozen(const ModuleRates& rates) const;
+  Expected<FreezePlan> PlanAfter(std::int64_t step);
 
   const TrialMessage& trial_;
   const TrainingSettings& settings_;
@@ -117,13 +130,16 @@ class TrainedModel {
   TrialListener& listener_;
   ModuleRates rates_;                // with 0 for what never trains
   std::vector<std::string> layers_;  // among which lisa draws
+  std::vector<std::string> blocks_;
   bool virtually_frozen_ = false;
   FreezePlan whole_plan_;
   std::vector<bool> trains_;
   std::int64_t trained_weights_ = 0;
   std::optional<Model> model_;
   std::optional<Stepper> stepper_;
-  std::int64_t planned_step_ = 0;  // for which the present plan was made
+  // For which the present plan was made: the step, and what was frozen by then.
+  std::int64_t planned_step_ = 0;
+  std::size_t planned_frozen_ = 0;
   std::int64_t plans_ = 0;
 };
 

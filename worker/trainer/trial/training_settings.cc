@@ -272,7 +272,8 @@ std::string_view WordOf(LayerRule rule) {
 void ReadLayerChoice(SettingFields& extra, LayerChoice& layers) {
   using enum LayerRule;
   layers.rule =
-      extra.OneOf("layers_by", std::array{kRates, kSpectrum, kGradient, kLisa});
+      extra.OneOf("layers_by",
+                  std::array{kRates, kSpectrum, kGradient, kLisa, kAutoFreeze});
   layers.share = extra.Number("layers_share");
   layers.batches = extra.Whole("layers_batches");
   layers.at_once = extra.Whole("layers_at_once");
@@ -286,10 +287,10 @@ void ReadLayerChoice(SettingFields& extra, LayerChoice& layers) {
                    std::string(WordOf(layers.rule)),
                "leave it out, or say layers_by: " + std::string(words.front()));
   };
-  belongs("layers_share", {kSpectrum, kGradient});
+  belongs("layers_share", {kSpectrum, kGradient, kAutoFreeze});
   belongs("layers_batches", {kGradient});
   belongs("layers_at_once", {kLisa});
-  belongs("layers_every_steps", {kLisa});
+  belongs("layers_every_steps", {kLisa, kAutoFreeze});
 }
 
 void ReadExtra(SettingFields& extra, TrainingSettings& out) {
@@ -460,7 +461,8 @@ std::optional<Fault> RuleBesideAnother(const TrainingSettings& settings) {
   if (settings.virtual_tau > 0.0) return beside("freeze.virtual_tau");
   const bool thaws =
       settings.unfreeze_every_steps > 0 || settings.unfreeze_every_epochs > 0;
-  if (thaws && settings.layers.rule == LayerRule::kLisa) {
+  if (thaws && (settings.layers.rule == LayerRule::kLisa ||
+                settings.layers.rule == LayerRule::kAutoFreeze)) {
     return beside("training.unfreeze_every_steps or unfreeze_every_epochs");
   }
   return std::nullopt;

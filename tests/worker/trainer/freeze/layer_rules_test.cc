@@ -7,8 +7,10 @@
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 
+#include <cmath>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -171,6 +173,67 @@ TEST(LayerRules, RelativeGradientsAreOverAllWeightsOfALayer) {
   EXPECT_NEAR(scores.at("layer.0"), 0.5, 1e-6);
   EXPECT_NEAR(scores.at("layer.1"), 1.0, 1e-6);
   EXPECT_EQ(scores.at("layer.2"), 0.0);
+}
+
+// Changes of .05, .1, .5 and .01, whose median is .075: the lowest freezes, the
+// next stops it. Then .1, .5 and 0 of three.
+TEST(LayerRules, AutoFreezeFreezesFromBelowWhatChangedLeast) {
+  const std::vector<std::string> blocks = {"embeddings", "layer.0", "layer.1",
+                                           "layer.2"};
+  AutoFreezeState state;
+  const auto interval = [&](const LayerScores& lengths) {
+    state.Note(blocks, lengths);
+    return state.EndInterval(blocks, 0.5);
+  };
+  EXPECT_EQ(interval({{"embeddings", 4.0},
+                      {"layer.0", 4.0},
+                      {"layer.1", 4.0},
+                      {"layer.2", 4.0},
+                      {"head", 1.0}}),
+            0U);
+  EXPECT_EQ(interval({{"embeddings", 4.2},
+                      {"layer.0", 3.6},
+                      {"layer.1", 2.0},
+                      {"layer.2", 4.04}}),
+            1U);
+  EXPECT_EQ(interval({{"layer.0", 3.24}, {"layer.1", 3.0}, {"layer.2", 4.04}}),
+            0U);
+  EXPECT_EQ(state.frozen, 1U);
+  for (int i = 0; i < 8; ++i) {
+    interval({{"layer.0", 1.0},
+              {"layer.1", std::pow(3.0, i)},
+              {"layer.2", 3.0 + i}});
+  }
+  EXPECT_EQ(state.frozen, 2U);  // layer.0 does not change, layer.1 does
+}
+
+TEST(LayerRules, AutoFreezeHasOneBlockLeftAndHearsNoInfinity) {
+  const std::vector<std::string> blocks = {"layer.0", "layer.1"};
+  AutoFreezeState state;
+  state.Note(blocks, {{"layer.0", 1.0}, {"layer.1", 1.0}});
+  state.EndInterval(blocks, 1.0);
+  state.Note(blocks, {{"layer.0", INFINITY}, {"layer.1", 9.0}});
+  EXPECT_THAT(state.now, IsEmpty());
+  state.Note(blocks, {{"layer.0", 1.0}, {"layer.1", 1.1}});
+  EXPECT_EQ(state.EndInterval(blocks, 1.0), 1U);
+  state.Note(blocks, {{"layer.1", 1.1}});
+  EXPECT_EQ(state.EndInterval(blocks, 1.0), 0U);
+}
+
+TEST(LayerRules, BlocksAreTheEmbeddingsAndWholeLayers) {
+  const ModelConfig config = LoadFixture("models/bert-seq2").model.config();
+  const ModuleRates rates = {
+      {"embeddings", 1e-3},  {"layer.0", 0.0},  {"layer.1.attention", 0.0},
+      {"layer.1.ffn", 1e-3}, {"layer.1", 1e-3}, {"layer.2", 1e-3},
+      {"head", 1e-3}};
+  const std::vector<std::string> blocks = BlocksWithRate(config, rates);
+  EXPECT_THAT(blocks, ElementsAre("embeddings", "layer.1", "layer.2"));
+  const ModuleRates without =
+      RatesWithout(rates, std::span(blocks).subspan(1, 1));
+  EXPECT_EQ(without.at("layer.1.ffn"), 0.0);
+  EXPECT_EQ(without.at("layer.1"), 0.0);
+  EXPECT_EQ(without.at("layer.2"), 1e-3);
+  EXPECT_EQ(without.at("embeddings"), 1e-3);
 }
 
 }  // namespace

@@ -210,9 +210,55 @@ TEST(ChosenLayers, LisaOfAllLayersIsTrainingAll) {
             WithoutClock(world.Run(plain, second)));
 }
 
+// Decides by hand from the gradients that each step reports.
+TEST(ChosenLayers, AutoFreezeFreezesOnTheWayByTheGradientsOfItsSteps) {
+  TrialWorld world;
+  const TrialEnd end =
+      world.Run(Audited(world, R"("epochs": 6, "report_every_steps": 1, "extra":
+              {"dropout": 0, "layers_by": "autofreeze",
+               "layers_every_steps": 3},)"));  // 18 steps
+  ASSERT_EQ(end.state, TrialState::kSucceeded) << end.cause;
+  const std::vector<std::string> blocks = {"embeddings", "layer.0", "layer.1",
+                                           "layer.2"};
+  AutoFreezeState by_hand;
+  std::int64_t steps = 0;
+  for (const Told& told : world.witness.reports) {
+    if (!told.metrics.contains("rate_factor")) continue;
+    ASSERT_EQ(told.step, ++steps);
+    LayerScores gradients;
+    for (const auto& [name, value] : told.metrics) {
+      if (name.starts_with("grad_norm.")) gradients[name.substr(10)] = value;
+    }
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      EXPECT_EQ(gradients.contains(blocks[i]), i >= by_hand.frozen)
+          << blocks[i] << " at step " << steps;
+    }
+    by_hand.Note(blocks, gradients);
+    if (steps % 3 == 0) by_hand.EndInterval(blocks, 0.5);
+  }
+  EXPECT_EQ(steps, 18);
+  EXPECT_GT(by_hand.frozen, 0U);
+  EXPECT_THAT(world.witness.log, HasSubstr("autofreeze after step "));
+  EXPECT_THAT(MovedModules(end), ElementsAre("embeddings", "head", "layer.0",
+                                             "layer.1", "layer.2", "pooler"));
+  EXPECT_THAT(world.witness.log, Not(HasSubstr("should have moved")));
+}
+
+TEST(ChosenLayers, AutoFreezeThatNeverComesToFreezeIsTrainingAll) {
+  TrialWorld world;
+  const TrialMessage never =
+      Audited(world, ChosenBy(R"("autofreeze", "layers_every_steps": 99)"));
+  const TrialMessage plain =
+      Audited(world, R"("epochs": 2, "extra": {"dropout": 0},)");
+  Witness second;
+  EXPECT_EQ(WithoutClock(world.Run(never)),
+            WithoutClock(world.Run(plain, second)));
+}
+
 TEST(ChosenLayers, GoOnAfterAnyStopAsIfNothingHadBeen) {
   for (const auto& [rule, apart] :
        {std::pair(R"("lisa", "layers_at_once": 1, "layers_every_steps": 2)", 1),
+        std::pair(R"("autofreeze", "layers_every_steps": 2)", 1),
         std::pair(R"("gradient", "layers_batches": 2)", 7),
         std::pair(R"("spectrum")", 7)}) {
     TrialWorld world;

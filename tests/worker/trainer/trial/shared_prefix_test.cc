@@ -71,6 +71,20 @@ class SharedPrefix : public ::testing::Test {
   TrialWorld world_;
 };
 
+// What it froze it had trained before, so the store has nothing for it.
+TEST_F(SharedPrefix, ALayerThatFrozeOnTheWayIsNotTheStoresOne) {
+  constexpr char kRule[] =
+      R"("epochs": 6, "extra": {"dropout": 0, "layers_by": "autofreeze",
+         "layers_every_steps": 2},)";
+  const TrialEnd alone = Run(kOff, FrozenTo(0), kRule);
+  EXPECT_THAT(world_.witness.log, HasSubstr("autofreeze after step "));
+  Share();
+  Run(kOff, FrozenTo(1), kFour);
+  Run(kOff, FrozenTo(2), kFour);
+  const TrialEnd shared = Run(kOff, FrozenTo(0), kRule);
+  EXPECT_EQ(alone.metrics, shared.metrics);
+}
+
 TEST_F(SharedPrefix, AloneFilledAndFoundAreTheSameBits) {
   for (int k = 1; k <= 3; ++k) {
     world_.prefixes.reset();

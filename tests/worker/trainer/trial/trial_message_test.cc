@@ -328,8 +328,8 @@ TEST(TrialMessage, ARuleForLayersHasItsOwnSettings) {
   EXPECT_FALSE(Read("").value().training.layers.any());
   for (const auto& [extra, said] :
        {std::pair(R"("layers_by": "lisa", "layers_share": 0.5)",
-                  "layers_share is of layers_by: spectrum, gradient, and "
-                  "layers_by is lisa"),
+                  "layers_share is of layers_by: spectrum, gradient, "
+                  "autofreeze, and layers_by is lisa"),
         std::pair(R"("layers_at_once": 2)", "layers_by is rates"),
         std::pair(R"("layers_by": "spectrum", "layers_batches": 2)",
                   "layers_batches is of layers_by: gradient"),
@@ -351,6 +351,14 @@ TEST(TrialMessage, ARuleForLayersHasItsOwnSettings) {
   EXPECT_TRUE(
       read(R"("layers_by": "spectrum")", R"("unfreeze_every_steps": 2, )")
           .ok());
+  const auto both =
+      read(R"("layers_by": "autofreeze")", R"("unfreeze_every_steps": 2, )");
+  ASSERT_FALSE(both.ok());
+  EXPECT_THAT(both.fault().cause, HasSubstr("layers_by: autofreeze and "));
+  EXPECT_EQ(read(R"("layers_by": "autofreeze", "layers_share": 0.7)")
+                .value()
+                .training.layers.share,
+            0.7);
 }
 
 TEST(TrialMessage, OneThingTrainsInThePlaceOfWeights) {
