@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "base/error.h"
 #include "base/ids.h"
 #include "base/nearest.h"
@@ -70,24 +71,30 @@ double Computed(char op, double a, double b) {
   return IsWhole(a) && IsWhole(b) ? std::floor(quotient) : quotient;
 }
 
-// Evaluates "layers / 2": one operator with blanks around it.
+// Evaluates "layers / 2 - 1": operators with blanks around them, from left to
+// right.
 absl::StatusOr<YamlPtr> Putter::Expression(const std::string& text,
                                            const YamlMark& mark) const {
-  for (const char op : std::string(kOperators)) {
-    const std::size_t at =
-        text.find(absl::StrCat(" ", std::string(1, op), " "));
-    if (at == std::string::npos) continue;
-    ASSIGN_OR_RETURN(const YamlPtr value, Named(text.substr(0, at), mark));
-    double a = 0.0, b = 0.0;
-    if (value->kind != Kind::kScalar || !absl::SimpleAtod(value->text, &a) ||
-        !absl::SimpleAtod(text.substr(at + 3), &b) || (op == '/' && b == 0.0)) {
-      return ErrorAt(ErrorId::kStudyFileSyntax, file, mark,
-                     absl::StrCat("${", text, "} cannot be computed"),
-                     "compute with numbers: \"${layers / 2}\"");
-    }
-    return ScalarNode(absl::StrFormat("%.17g", Computed(op, a, b)), mark);
+  const std::vector<std::string> words = absl::StrSplit(text, ' ');
+  if (words.size() < 3 || words[1].size() != 1 ||
+      !absl::StrContains(kOperators, words[1])) {
+    return Named(text, mark);
   }
-  return Named(text, mark);
+  ASSIGN_OR_RETURN(const YamlPtr value, Named(words[0], mark));
+  double result = 0.0;
+  bool fits = value->kind == Kind::kScalar && words.size() % 2 == 1 &&
+              absl::SimpleAtod(value->text, &result);
+  for (std::size_t i = 1; fits && i < words.size(); i += 2) {
+    double with = 0.0;
+    fits = words[i].size() == 1 && absl::StrContains(kOperators, words[i]) &&
+           absl::SimpleAtod(words[i + 1], &with) &&
+           (words[i] != "/" || with != 0.0);
+    if (fits) result = Computed(words[i][0], result, with);
+  }
+  if (fits) return ScalarNode(absl::StrFormat("%.17g", result), mark);
+  return ErrorAt(ErrorId::kStudyFileSyntax, file, mark,
+                 absl::StrCat("${", text, "} cannot be computed"),
+                 "compute with numbers: \"${layers / 2}\"");
 }
 
 absl::StatusOr<std::string> Putter::Text(const std::string& text,

@@ -265,6 +265,12 @@ RecipeValues FactsOf(const Recipe& recipe, const RecipeStock& stock,
     facts.insert(known->second.facts.begin(), known->second.facts.end());
   }
   facts.try_emplace("no_pooler", ScalarNode("false", {}));
+  std::vector<YamlPtr> above;
+  if (facts.at("no_pooler")->text != "true") {
+    above.push_back(ScalarNode("pooler", {}));
+  }
+  above.push_back(ScalarNode("head", {}));
+  facts.emplace("above_layers", ListNode(std::move(above), {}));
   return facts;
 }
 

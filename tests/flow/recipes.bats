@@ -95,12 +95,24 @@ YAML
     >worker.log 2>&1 3>&- &
   worker=$!
   frostline study create study.yaml
+  # The same model read by words, so without a pooler.
+  sed -e 's/id: films/id: words/; s/layers: 3}/layers: 3, no_pooler: true}/' \
+    -e 's/{id: sentiment, /{id: tags, task: tagging, /; s/pooler: 1e-3, //' \
+    study.yaml >words.yaml
+  frostline study create words.yaml
   timeout 60 frostline study watch films --until-done >watch.log 2>&1
+  timeout 60 frostline study watch words --until-done >watch.log 2>&1
   run timeout 140 frostline apply films --rivals all --seeds 2
+  films=$output films_status=$status
+  run timeout 140 frostline apply words --rivals all --seeds 2
   kill "$worker" "$serve"
   wait "$worker" "$serve" || true
-  echo "$output"
+  echo "$films" "$output"
+  [ "$films_status" -eq 0 ]
   [ "$status" -eq 0 ]
+  says "Trying rules was" "The search was" "the plan" lisa-2 head-only \
+    "next: frostline report words-apply-rules"
+  output=$films
   says "Trying rules was" "The search was" "the plan" lisa-2 \
     "next: frostline report films-apply-rules"
 }

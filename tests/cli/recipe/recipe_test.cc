@@ -176,7 +176,10 @@ TEST(RecipeValues, AreComputed) {
   EXPECT_EQ((*put)->Find("b")->value->text, "4");
   EXPECT_EQ(std::stod((*put)->Find("c")->value->text), 1e-5);
   EXPECT_EQ((*put)->Find("d")->value->text, "8");
-  EXPECT_FALSE(Put("a: \"${n / 0}\"", "{n: 7}").ok());
+  EXPECT_EQ((*Put("a: \"${n / 2 - 1}\"", "{n: 7}"))->Find("a")->value->text, "2");
+  for (const char* text : {"n / 0", "n / 2 -", "n / 2 -1", "n / two", "n - 1 % 2"}) {
+    EXPECT_FALSE(Put(absl::StrCat("a: \"${", text, "}\""), "{n: 7}").ok()) << text;
+  }
 }
 
 TEST(RecipeValues, ThatComeToNothingLeaveTheirKeyOut) {
