@@ -35,8 +35,10 @@ class ImportanceFixture : public ::testing::Test {
   }
 
   // The space lists the head first, which is last in depth.
-  void Create(const std::string& id, const std::string& constrained = "") {
+  void Create(const std::string& id, const std::string& constrained = "",
+              const v1::Training& training = {}) {
     v1::CreateStudyRequest request = ExampleStudy(id, 20);
+    request.mutable_spec()->mutable_training()->MergeFrom(training);
     if (!constrained.empty()) {
       request.mutable_spec()->set_allow_test_objective(true);
       request.mutable_spec()->add_constraints()->set_metric(constrained);

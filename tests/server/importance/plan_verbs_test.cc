@@ -270,6 +270,33 @@ TEST_F(PlanVerbsTest, NonsenseIsRefusedByName) {
               FailsAt(ErrorId::kRequestInvalid, "options.at_step"));
 }
 
+// What another tool would be told trains other weights than the study did.
+TEST_F(PlanVerbsTest, NoToolHasWordsForBiasesOrForARulesLayers) {
+  v1::Training biases;
+  biases.set_trains("biases");
+  v1::Training rule;
+  (*rule.mutable_extra()->mutable_fields())["layers_by"].set_string_value(
+      "lisa");
+  v1::Training rates = rule;
+  (*rates.mutable_extra()->mutable_fields())["layers_by"].set_string_value(
+      "rates");
+  const auto said = [&](const std::string& id, const v1::Training& training) {
+    Create(id, "", training);
+    Import(id, 0, 45);
+    auto ask = About<v1::GetPlanRequest>(id);
+    ask.set_for_tool("peft");
+    return driver_->Call<v1::FreezePlan>(ask);
+  };
+  const absl::Status of_biases = said("b", biases).status();
+  EXPECT_THAT(of_biases, FailsAt(ErrorId::kRequestInvalid, "for_tool"));
+  EXPECT_THAT(of_biases.message(), HasSubstr("trains biases"));
+  const absl::Status of_rule = said("c", rule).status();
+  EXPECT_THAT(of_rule, FailsAt(ErrorId::kRequestInvalid, "for_tool"));
+  EXPECT_THAT(of_rule.message(), HasSubstr("training.extra.layers_by"));
+  ASSERT_OK_AND_ASSIGN(const v1::FreezePlan plan, said("d", rates));
+  EXPECT_EQ(plan.in_tool().tool(), "peft");
+}
+
 TEST_F(PlanVerbsTest, RivalsArePairedBySeed) {
   ASSERT_OK_AND_ASSIGN(const v1::GetPlanRivalsReply reply, Rivals(3));
   EXPECT_EQ(reply.rivals(0).name(), "plan");
