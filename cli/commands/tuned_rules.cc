@@ -58,8 +58,8 @@ RecipeStock StockOf(const v1::StudySpec& spec) {
   stock.model_facts = [spec](const std::string&) {
     RecipeValues facts;
     facts["layers"] = NumberNode(absl::StrCat(spec.model().layers()));
-    facts["no_pooler"] = ScalarNode(
-        spec.model().no_pooler() ? "true" : "false", {});
+    facts["no_pooler"] =
+        ScalarNode(spec.model().no_pooler() ? "true" : "false", {});
     return facts;
   };
   return stock;

@@ -178,33 +178,35 @@ class Memory(unittest.TestCase):
         self.make_decoder()
         names = ["embeddings", *(f"layer.{i}" for i in range(6))]
         took = {}
-        for data in ("rows", "asked"):
-            for recompute in ("none", "layers"):
-                study = f"{data}-{recompute}"
-                modules = dict.fromkeys(names, [0, 1e-4])
-                modules |= {"head": 1e-3} if data == "rows" else {"layer.5": 1e-4}
-                keys = {"model": {"id": "decoder", "layers": 6, "no_pooler": True},
-                        "data": {"id": data}, "space": {"modules": modules},
-                        "training": {**TRAINING, "extra": {"recompute": recompute}}}
-                said = self.frostline("study", "create", self.file(f"{study}.yaml", **keys),
-                                      "--dry-run", "--connect", self.address)
-                told = [int(one.replace(",", "")) for one in re.findall(
-                    r"([\d,]+) MiB", " ".join(said.split("memory:")[1].split()))[:2]]
-                check = self.client.create_study(study, minimize="loss", budget=2, seed=3, **keys)
-                for rate in (0.0, 1e-4):
-                    check.enqueue({"values": dict.fromkeys(
-                        names if data == "rows" else names[:-1], rate)})
-                self.work(study)
-                took[study] = [trial.metrics[METRIC] for trial in check.results()]
-                msg = f"{study}: {told}, {took[study]}"
-                if data == "asked":  # all of a text might be its answer, and is not
-                    self.assertLess(0.95 * took[study][0], told[0], msg=msg)
-                    self.assertLess(0.95 * took[study][1], told[1], msg=msg)
-                    self.assertLess(told[1], 1.3 * took[study][1], msg=msg)
-                    continue
-                self.assertAlmostEqual(told[0], took[study][0], delta=2, msg=msg)
-                self.assertAlmostEqual(1, told[1] / took[study][1], delta=0.1, msg=msg)
-        self.assertLess(took["rows-layers"][1], 0.8 * took["rows-none"][1])
+        for data, recompute, precision in (
+                ("rows", "none", "fp32"), ("rows", "layers", "fp32"), ("rows", "none", "bf16"),
+                ("asked", "none", "fp32"), ("asked", "layers", "fp32")):
+            study = f"{data}-{recompute}-{precision}"
+            modules = dict.fromkeys(names, [0, 1e-4])
+            modules |= {"head": 1e-3} if data == "rows" else {"layer.5": 1e-4}
+            keys = {"model": {"id": "decoder", "layers": 6, "no_pooler": True},
+                    "data": {"id": data}, "space": {"modules": modules},
+                    "training": {**TRAINING, "precision": precision,
+                                 "extra": {"recompute": recompute}}}
+            said = self.frostline("study", "create", self.file(f"{study}.yaml", **keys),
+                                  "--dry-run", "--connect", self.address)
+            told = [int(one.replace(",", "")) for one in re.findall(
+                r"([\d,]+) MiB", " ".join(said.split("memory:")[1].split()))[:2]]
+            check = self.client.create_study(study, minimize="loss", budget=2, seed=3, **keys)
+            for rate in (0.0, 1e-4):
+                check.enqueue({"values": dict.fromkeys(
+                    names if data == "rows" else names[:-1], rate)})
+            self.work(study)
+            took[study] = [trial.metrics[METRIC] for trial in check.results()]
+            msg = f"{study}: {told}, {took[study]}"
+            if data == "asked":  # all of a text might be its answer, and is not
+                self.assertLess(0.95 * took[study][0], told[0], msg=msg)
+                self.assertLess(0.95 * took[study][1], told[1], msg=msg)
+                self.assertLess(told[1], 1.3 * took[study][1], msg=msg)
+                continue
+            self.assertAlmostEqual(told[0], took[study][0], delta=2, msg=msg)
+            self.assertAlmostEqual(1, told[1] / took[study][1], delta=0.03, msg=msg)
+        self.assertLess(took["rows-layers-fp32"][1], 0.8 * took["rows-none-fp32"][1])
 
     def test_a_bound_below_the_least_is_refused(self):
         said = self.frostline("study", "create", self.file(

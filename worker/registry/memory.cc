@@ -77,18 +77,22 @@ absl::StatusOr<TrainingMemory> TrainingMemory::Of(const Registry& registry,
 // Counts what the backward pass keeps of one token, as the audit of freezing
 // measures it. In the order of a layer: query, key and value, or what is left
 // of their sum; the shares of attention before and after dropout, and its marks
-// of one byte; the sums before norms, with the marks of their dropout; the wide
-// states before the activation, and after it where weights train. Of a top
-// layer of which one token is read, that token keeps all of this, and the
-// others keep keys and values. In half precision states take half of it, and
-// each weight that trains a half more.
+// of one byte, or of half precision on a processor the shares twice, and what
+// they are multiplied with (blocks.h); the sums before norms, with the marks of
+// their dropout; the wide states before the activation, and after it where
+// weights train. Of a top layer of which one token is read, that token keeps
+// all of this, and the others keep keys and values. In half precision states
+// take half of it, and each weight that trains a half more.
 void TrainingMemory::Count(const ModelConfig& config) {
   const auto hidden = static_cast<double>(config.hidden);
   const auto wide = static_cast<double>(config.feed_forward);
   const auto shares = static_cast<double>(config.heads * longest_);
   const bool drops = config.attention_dropout > 0.0;
   const bool gated = config.gated || config.family == Family::kLlama;
-  const double seen = !drops ? hidden : (use_.half ? 1.75 : 2.25) * shares;
+  const bool grouped = config.family == Family::kLlama;
+  const double held = 1.5 * shares + (grouped ? 2.0 : 1.0) * hidden;
+  const double seen =
+      drops ? (use_.half ? 1.75 : 2.25) * shares : (use_.half ? held : hidden);
   const double one = use_.half ? 0.5 : 1.0;
   passes_ = seen + (use_.half ? 4.0 : 5.5) * hidden +
             one * (gated ? 3.0 : 1.0) * wide;
@@ -100,7 +104,7 @@ void TrainingMemory::Count(const ModelConfig& config) {
       first ? 2.0 * hidden + (trains_ - 2.0 * hidden) / tokens : trains_;
   embeddings_ = 2.25 * hidden;
   given_ = one * hidden;
-  working_ = drops ? 2.0 * shares : 0.0;
+  working_ = drops || use_.half ? 2.0 * shares : 0.0;
   if (use_.answers) {
     // A piece of them, and what its losses pass back.
     logits_ = 2.0 * std::min(static_cast<double>(trainer::kMostLogits),
@@ -161,7 +165,18 @@ double TrainingMemory::ActivationsOf(const TrainedModules& trained) const {
 // What is there as long as the trial trains.
 double TrainingMemory::CopiesOf(const TrainedModules& trained) const {
   const double copies = 1.0 + use_.moments + (use_.keeps_best ? 1.0 : 0.0);
-  return all_weights_ + copies * WeightsOf(trained);
+  return all_weights_ + copies * WeightsOf(trained) + HalvesOf(trained);
+}
+
+// What layers that do not train keep in half precision beside their weights.
+double TrainingMemory::HalvesOf(const TrainedModules& trained) const {
+  if (!use_.half) return 0.0;
+  double frozen = 0.0;
+  for (const auto& [module, size] : weights_) {
+    const bool trains = IsNamedIn(trained.whole, module);
+    if (module.starts_with("layer.") && !trains) frozen += size;
+  }
+  return frozen / 2.0;
 }
 
 double TrainingMemory::MostAtOnce(const TrainedModules& trained) const {

@@ -67,6 +67,7 @@ class TrainingMemory {
   double WeightsOf(const TrainedModules& trained) const;
   double ActivationsOf(const TrainedModules& trained) const;
   double CopiesOf(const TrainedModules& trained) const;
+  double HalvesOf(const TrainedModules& trained) const;
 
   TrainingUse use_;
   std::map<std::string, double> weights_;  // by module, layers by halves

@@ -176,9 +176,12 @@ TEST(RecipeValues, AreComputed) {
   EXPECT_EQ((*put)->Find("b")->value->text, "4");
   EXPECT_EQ(std::stod((*put)->Find("c")->value->text), 1e-5);
   EXPECT_EQ((*put)->Find("d")->value->text, "8");
-  EXPECT_EQ((*Put("a: \"${n / 2 - 1}\"", "{n: 7}"))->Find("a")->value->text, "2");
-  for (const char* text : {"n / 0", "n / 2 -", "n / 2 -1", "n / two", "n - 1 % 2"}) {
-    EXPECT_FALSE(Put(absl::StrCat("a: \"${", text, "}\""), "{n: 7}").ok()) << text;
+  EXPECT_EQ((*Put("a: \"${n / 2 - 1}\"", "{n: 7}"))->Find("a")->value->text,
+            "2");
+  for (const char* text :
+       {"n / 0", "n / 2 -", "n / 2 -1", "n / two", "n - 1 % 2"}) {
+    EXPECT_FALSE(Put(absl::StrCat("a: \"${", text, "}\""), "{n: 7}").ok())
+        << text;
   }
 }
 
