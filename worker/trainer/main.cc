@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <ctime>
+#include <filesystem>
 #include <iostream>
 #include <optional>
 #include <string>
@@ -20,6 +21,7 @@
 #include "worker/trainer/prefix/boundaries.h"
 #include "worker/trainer/prefix/boundary_maker.h"
 #include "worker/trainer/prefix/prefix_store.h"
+#include "worker/trainer/process/containment.h"
 #include "worker/trainer/process/message_line.h"
 #include "worker/trainer/process/options.h"
 #include "worker/trainer/process/trainer.h"
@@ -101,10 +103,34 @@ int CheckAndPrint(const std::string& device) {
   return check.ok ? kOk : kFailure;
 }
 
+void SayContained(const std::vector<std::string>& writable) {
+  std::cerr << "frostline-trainer: " << Contain(writable) << '\n' << std::flush;
+}
+
+// The driver of a GPU may have to start a program before it can be used, so the
+// threads that it has by then are not contained.
+bool ContainsAtOnce(const std::string& device) {
+  std::error_code error;
+  return device == "cpu" || !std::filesystem::exists("/dev/nvidiactl", error);
+}
+
+// Opens the device, and contains the process before or after.
+Expected<Device> OpenContained(const std::string& name,
+                               const std::vector<std::string>& writable) {
+  const bool at_once = ContainsAtOnce(name);
+  if (at_once && !writable.empty()) SayContained(writable);
+  Expected<Device> device = Device::Open(name);
+  if (!at_once && !writable.empty()) SayContained(writable);
+  return device;
+}
+
 // No agent listens: a signal ends it as it ends any program.
 int AnswerRows(const TrainerOptions& options) {
   Outbox outbox(STDOUT_FILENO);  // first: a library may print
-  Expected<Device> device = Device::Open(options.device);
+  const std::filesystem::path folder =
+      std::filesystem::path(options.predict.output).parent_path();
+  Expected<Device> device =
+      OpenContained(options.device, {folder.empty() ? "." : folder.string()});
   if (!device.ok()) return Complain(device.fault(), kFailure);
   SetThreads(options.threads);
   const Expected<PredictReport> report =
@@ -122,7 +148,12 @@ int Train(const TrainerOptions& options) {
   // A scheduler that wants the node back sends it to every process of a job;
   // when to stop is said by the agent, after which there is a checkpoint.
   std::signal(SIGTERM, SIG_IGN);
-  Expected<Device> device = Device::Open(options.device);
+  std::vector<std::string> writable;
+  if (!options.write_folder.empty()) writable.push_back(options.write_folder);
+  if (!writable.empty() && !options.prefix_folder.empty()) {
+    writable.push_back(options.prefix_folder);
+  }
+  Expected<Device> device = OpenContained(options.device, writable);
   if (!device.ok()) return Complain(device.fault(), kRequeueMe);
   SetThreads(options.threads);
   KeepFreedMemory();

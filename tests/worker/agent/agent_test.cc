@@ -318,6 +318,16 @@ TEST(Agent, TrainersOfANodeShareAFolderOfItsRuns) {
   EXPECT_EQ(rig.AwaitFile("seen"), folder + "/prefix -");
 }
 
+TEST(Agent, ATrainerHearsWhereItMayWrite) {
+  Rig rig(
+      "note('seen', os.environ.get('FROSTLINE_WRITE_DIR', '-'))\n"
+      "finish('succeeded')");
+  rig.coordinator().Offer(1);
+  rig.Start();
+  EXPECT_EQ(rig.AwaitFile("seen"),
+            std::filesystem::absolute(rig.options().run_dir));
+}
+
 TEST(Agent, TrainersShareTheFolderTheyAreTold) {
   Rig rig(kNotesPrefixes);
   rig.options().prefix_dir = "/scratch/prefix";

@@ -251,6 +251,8 @@ absl::Status SlotTrainer::Start() {
   if (context_.options.prefix_dir != "off") {
     command.environment.push_back("FROSTLINE_PREFIX_DIR=" + PrefixFolder());
   }
+  command.environment.push_back("FROSTLINE_WRITE_DIR=" +
+                                context_.run_folder.path());
   if (context_.options.prefix_bytes > 0) {
     command.environment.push_back(
         absl::StrCat("FROSTLINE_PREFIX_BYTES=", context_.options.prefix_bytes));

@@ -129,6 +129,12 @@ const char kTrainerHelp[] =
     "  --prefix-bytes N      the most that it may hold, e.g. 20G (default:\n"
     "                        $FROSTLINE_PREFIX_BYTES, else a tenth of its\n"
     "                        file system)\n"
+    "  --write-dir DIR       writes there, in --prefix-dir and among "
+    "temporary\n"
+    "                        files alone, starts no programs and reaches no\n"
+    "                        network, where the kernel can hold it to that;\n"
+    "                        off: it may (default: $FROSTLINE_WRITE_DIR,\n"
+    "                        which an agent sets, else off)\n"
     "  --resident-bytes N    the most of it that stays in a GPU's memory for\n"
     "                        the next epochs and trials, e.g. 4G; 0 for\n"
     "                        nothing (default: $FROSTLINE_RESIDENT_BYTES,\n"
@@ -199,6 +205,8 @@ Expected<Done> TakeValue(const std::string& option, const std::string& value,
     options.checkpoint_seconds = *seconds;
   } else if (option == "--prefix-dir") {
     options.prefix_folder = value;
+  } else if (option == "--write-dir") {
+    options.write_folder = value == "off" ? "" : value;
   } else if (option == "--prefix-bytes") {
     const auto bytes = ParseBytes(value);
     if (!bytes) {
@@ -240,6 +248,9 @@ Expected<TrainerOptions> ReadOptions(std::span<const std::string> arguments) {
   }
   if (const char* folder = std::getenv("FROSTLINE_PREFIX_DIR")) {
     options.prefix_folder = folder;
+  }
+  if (const char* folder = std::getenv("FROSTLINE_WRITE_DIR")) {
+    RETURN_IF_FAULT(TakeValue("--write-dir", folder, options));
   }
   if (const char* bytes = std::getenv("FROSTLINE_PREFIX_BYTES")) {
     RETURN_IF_FAULT(TakeValue("--prefix-bytes", bytes, options));

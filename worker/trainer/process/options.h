@@ -33,6 +33,8 @@ struct TrainerOptions {
   double checkpoint_seconds = 300.0;
   std::string prefix_folder;       // of stored activations; empty: none
   std::uint64_t prefix_bytes = 0;  // 0: a tenth of its file system
+  // Where it may write besides, for Contain(); empty: it is not contained.
+  std::string write_folder;
   // How much of a GPU's memory frozen layers' results may take; absent: a
   // quarter of what is free.
   std::optional<std::uint64_t> resident_bytes;
