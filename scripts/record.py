@@ -318,7 +318,7 @@ def tests_of(row):
     names = {}
     for one in row.runs:
         suites = {re.split(r"[./*]", part.removeprefix("All/").lstrip("*"))[0]
-                  for part in one.only.split(":") if part}
+                  for part in one.only.split(":") if part and not part.startswith("-")}
         names.setdefault(one.test or " ".join(one.command), set()).update(suites - {""})
     return ", ".join(f"`{name}`" + (f" ({', '.join(sorted(suites))})" if suites else "")
                      for name, suites in names.items())
@@ -385,7 +385,7 @@ def lost(one):
     if one.size.startswith("FROSTLINE_") and f'"{one.size}"' not in code:
         yield one.size
     for part in filter(None, one.only.split(":")):
-        suite, _, case = part.strip("*").removeprefix("All/").partition(".")
+        suite, _, case = part.strip("*-").removeprefix("All/").partition(".")
         name = suite if not case.strip("*") else rf"{suite}, *\n? *{case.partition('*')[0]}"
         if not re.search(rf"\b{name}", code):
             yield part
