@@ -275,11 +275,12 @@ def record(options):
         print(f"  {new['result']} in {new['seconds']} s: {figure(new)}", flush=True)
         if new["result"] == "failed":
             failed.append(row.id)
+        results = read_results()  # another record may have written meanwhile
         if replaces(new, results.get(str(row.id))):
             results[str(row.id)] = new
             write_results(results)
             PAGE.write_text(page(results))
-    PAGE.write_text(page(results))
+    PAGE.write_text(page(read_results()))
     for number in failed:
         print(f"row {number}: a promise did not hold", file=sys.stderr)
     return 1 if failed else 0
