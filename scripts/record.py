@@ -142,6 +142,9 @@ def ran(command, variables, folder, longest):
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             return process.communicate()[0], None
+        except BaseException:  # Ctrl-C: the test goes, too
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
 
 
 def counted(output):
@@ -417,4 +420,5 @@ def main(arguments):
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     sys.exit(main(sys.argv[1:]))
