@@ -18,6 +18,7 @@
 #include "storage/trial_store.h"
 #include "tests/contract/row_text.h"
 #include "tests/contract/trial_store_contract.h"
+#include "tests/support/record.h"
 
 namespace frostline::test {
 
@@ -797,6 +798,7 @@ class Walk {
 
 TEST_P(TrialStoreContract, AgreesWithTheModelOnRandomTransactions) {
   const int seeds = SeedCount();
+  Record record;
   for (int first = 0; first < seeds && !HasFailure(); first += kSeedsPerStore) {
     const TempFolder folder;
     ASSERT_OK_AND_ASSIGN(const auto store, GetParam().open(folder.File("d")));
@@ -804,6 +806,8 @@ TEST_P(TrialStoreContract, AgreesWithTheModelOnRandomTransactions) {
     for (int i = 0; i < kSeedsPerStore && !HasFailure(); ++i) {
       SCOPED_TRACE(absl::StrCat("seeds ", first, " to ", first + i));
       walk.Run(static_cast<std::uint64_t>(first + i));
+      ++record["seeds"];
+      record["transactions"] += kTransactions;
     }
   }
 }

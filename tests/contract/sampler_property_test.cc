@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/contract/sampler_contract.h"
+#include "tests/support/record.h"
 
 namespace frostline::test {
 namespace {
@@ -55,8 +56,10 @@ class SamplerProperty : public testing::TestWithParam<Searcher> {};
 TEST_P(SamplerProperty, ProposesAPointOfTheSpaceWhateverTheHistory) {
   const auto& [name, options, purpose] = GetParam();
   const bool plain = options.empty() && purpose == Purpose::kBest;
+  Record record;
   const std::uint64_t histories = plain ? HistoriesFor(name) : 3'000;
   for (std::uint64_t seed = 0; seed < histories / kSlower; ++seed) {
+    ++record["histories"];
     SamplerCase one(name, 1'000'000 + seed, purpose);
     one.options = options;
     one.Grow(static_cast<int>(one.rng.Below(28)));

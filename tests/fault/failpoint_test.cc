@@ -217,7 +217,7 @@ void FailpointKill::PeopleAtWork() {
 TEST_P(FailpointKill, LosesNothingAcknowledged) {
   BootArmed();
   Do(admin_->studies(), &v1::StudyService::Stub::CreateStudy,
-     bench::LoadStudy("a", IsLong() ? 500 : 60, 3));
+     bench::LoadStudy("a", FaultCount(60, 500), 3));
   bench::LoadOptions fleet = Fleet("studies/a", 8);
   fleet.think = std::chrono::milliseconds(60);
   fleet.chaos.repeat = 0.1;
@@ -231,9 +231,11 @@ TEST_P(FailpointKill, LosesNothingAcknowledged) {
   if (absl::StartsWith(std::string(GetParam().name), "drain.")) {
     coordinator_->program().Signal(SIGTERM);
   }
+  record_["points"] = 1;
   EXPECT_TRUE(
       Eventually([this] { return killed_.load(); }, std::chrono::seconds(10)))
       << "the failpoint was never reached";
+  record_["kills"] = killed_ ? 1 : 0;
   ExpectCompleted(run, "studies/a");
   ASSERT_OK_AND_ASSIGN(const v1::Study stopped, admin_->GetStudy("studies/b"));
   EXPECT_EQ(stopped.state(), v1::STUDY_STATE_STOPPED);

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/fault/harness.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <thread>
 
+#include "absl/strings/numbers.h"
 #include "base/ids.h"
 
 namespace frostline::test {
@@ -16,9 +18,40 @@ using ::testing::IsEmpty;
 
 constexpr std::size_t kShownLog = 4000;
 
+std::int64_t Acknowledged(const bench::History& history) {
+  return std::count_if(history.begin(), history.end(),
+                       [](const bench::HistoryEvent& event) {
+                         return event.kind == bench::HistoryEvent::Kind::kOk;
+                       });
+}
+
+// Of attempts whose worker was silent for longer than its lease.
+std::int64_t ExpiredLeases(const bench::StoredStudy& stored) {
+  std::int64_t expired = 0;
+  for (const bench::StoredTrial& trial : stored.trials) {
+    for (const v1::Attempt& attempt : trial.trial.attempts()) {
+      expired += attempt.state() == v1::ATTEMPT_STATE_LOST ||
+                         attempt.state() == v1::ATTEMPT_STATE_SUPERSEDED
+                     ? 1
+                     : 0;
+    }
+  }
+  return expired;
+}
+
 }  // namespace
 
-bool IsLong() { return std::getenv("FROSTLINE_FAULT_LONG") != nullptr; }
+int FaultCount(int usual, int night) {
+  int count = 0;
+  const char* const wanted = std::getenv("FROSTLINE_FAULT_COUNT");
+  if (wanted != nullptr && absl::SimpleAtoi(wanted, &count)) return count;
+  return std::getenv("FROSTLINE_FAULT_LONG") != nullptr ? night : usual;
+}
+
+bool IsLong() {
+  return std::getenv("FROSTLINE_FAULT_LONG") != nullptr ||
+         std::getenv("FROSTLINE_FAULT_COUNT") != nullptr;
+}
 
 void FaultTest::TearDown() {
   if (!HasFailure() || coordinator_ == nullptr) return;
@@ -77,7 +110,12 @@ bench::StoredStudy FaultTest::ExpectHonest(bench::LoadRun& run,
   const auto stored = admin_->ReadStudy(study, true);
   EXPECT_OK(stored);
   if (!stored.ok()) return {};
-  EXPECT_THAT(bench::CheckHistory(run.history(), *stored), IsEmpty());
+  const auto wrong = bench::CheckHistory(run.history(), *stored);
+  EXPECT_THAT(wrong, IsEmpty());
+  record_["trials"] += static_cast<std::int64_t>(stored->trials.size());
+  record_["acknowledged"] += Acknowledged(run.history());
+  record_["expired_leases"] += ExpiredLeases(*stored);
+  record_.AddViolations(wrong.size());
   if (HasFailure()) {
     std::cerr << run.figures().Describe(run.measured())
               << stored->study.counts().DebugString();

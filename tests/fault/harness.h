@@ -17,12 +17,16 @@
 #include "tests/bench/load/admin_client.h"
 #include "tests/bench/load/load_run.h"
 #include "tests/bench/load/program.h"
+#include "tests/support/record.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_folder.h"
 
 namespace frostline::test {
 
-// FROSTLINE_FAULT_LONG is set: as many rounds as a night has time for.
+// How many kills, trials or rounds: FROSTLINE_FAULT_COUNT=n, or `night` with
+// FROSTLINE_FAULT_LONG.
+int FaultCount(int usual, int night);
+// A run may take long: one of the two is set.
 bool IsLong();
 
 class FaultTest : public ::testing::Test {
@@ -50,6 +54,8 @@ class FaultTest : public ::testing::Test {
   // completed.
   void ExpectCompleted(bench::LoadRun& run, const std::string& study,
                        Duration longest = std::chrono::seconds(90));
+  // For a run whose length FaultCount() gives.
+  static Duration Patience() { return std::chrono::minutes(IsLong() ? 60 : 2); }
   // Only judges; the run is stopped.
   bench::StoredStudy ExpectHonest(bench::LoadRun& run,
                                   const std::string& study);
@@ -62,6 +68,9 @@ class FaultTest : public ::testing::Test {
   const SystemClock clock_;
   std::unique_ptr<bench::CoordinatorProgram> coordinator_;
   std::unique_ptr<bench::AdminClient> admin_;
+  // What was acknowledged, and what the judge found wrong; a test adds what it
+  // did.
+  Record record_;
 };
 
 }  // namespace frostline::test

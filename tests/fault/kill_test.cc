@@ -27,7 +27,7 @@ class KillTest : public FaultTest {
 
 TEST_F(KillTest, NothingAcknowledgedIsLostWithTheCoordinator) {
   Boot();
-  const int most = IsLong() ? 400 : 12;
+  const int most = FaultCount(12, 400);
   const std::string study = Create("killed", most * 100);
   bench::LoadOptions fleet = Fleet(study, 20);
   fleet.chaos.repeat = 0.05;
@@ -39,13 +39,14 @@ TEST_F(KillTest, NothingAcknowledgedIsLostWithTheCoordinator) {
     ++kills;
     Crash();
   }
-  ExpectCompleted(run, study, std::chrono::minutes(IsLong() ? 60 : 2));
+  record_["kills"] = kills;
+  ExpectCompleted(run, study, Patience());
   EXPECT_GE(kills, most / 3) << "too few to mean anything";
 }
 
 TEST_F(KillTest, EveryTrialEndsThoughHalfOfTheWorkersVanish) {
   Boot();
-  const std::string study = Create("orphaned", IsLong() ? 20'000 : 400);
+  const std::string study = Create("orphaned", FaultCount(400, 20'000));
   bench::LoadOptions fleet = Fleet(study, 20);
   fleet.chaos.vanish = 0.05;
   fleet.chaos.silence = 0.01;
@@ -55,7 +56,7 @@ TEST_F(KillTest, EveryTrialEndsThoughHalfOfTheWorkersVanish) {
   fleet.chaos.release = 0.02;
   bench::LoadRun run(fleet, clock_);
   run.Start();
-  ExpectCompleted(run, study, std::chrono::minutes(IsLong() ? 60 : 2));
+  ExpectCompleted(run, study, Patience());
 }
 
 // The trials of the small network that comes with Frostline.
@@ -98,7 +99,7 @@ class RealWorkerTest : public KillTest {
 
 TEST_F(RealWorkerTest, KilledWorkersAndTrainersLoseNoTrial) {
   Boot();
-  const int budget = IsLong() ? 400 : 30;
+  const int budget = FaultCount(30, 400);
   ASSERT_OK(admin_->Call(admin_->studies(),
                          &v1::StudyService::Stub::CreateStudy,
                          DemoStudy(budget)));
@@ -114,6 +115,8 @@ TEST_F(RealWorkerTest, KilledWorkersAndTrainersLoseNoTrial) {
     if (kills % 5 == 0) Crash();
     StartWorker(id);
   }
+  record_["kills"] = kills;
+  record_["trials"] = budget;
   ASSERT_TRUE(Eventually(ended, std::chrono::minutes(2)));
   EXPECT_GT(kills, 0);
   ASSERT_OK_AND_ASSIGN(const bench::StoredStudy stored,

@@ -42,9 +42,10 @@ TEST_F(NetworkTest, LatencyOnlyCostsTime) {
 TEST_F(NetworkTest, EveryReplyIsLostOnceAndNothingHappensTwice) {
   // Leases outlive the test: a grant that was forgotten is not hidden by them.
   const auto run =
-      StartFleet(IsLong() ? 20'000 : 100, 10, {"--lease-ttl", "60s"});
+      StartFleet(FaultCount(100, 20'000), 10, {"--lease-ttl", "60s"});
   proxy_->Set({.cuts_replies = true});
-  ExpectCompleted(*run, "studies/s", std::chrono::minutes(IsLong() ? 60 : 2));
+  ExpectCompleted(*run, "studies/s", Patience());
+  record_["lost_replies"] = proxy_->cuts();
   // Four calls a trial, each answered twice.
   EXPECT_GT(proxy_->cuts(), 300);
   ASSERT_OK_AND_ASSIGN(const bench::StoredStudy stored,
@@ -55,8 +56,10 @@ TEST_F(NetworkTest, EveryReplyIsLostOnceAndNothingHappensTwice) {
 }
 
 TEST_F(NetworkTest, AHalfOpenConnectionIsLeftAndTheLeaseComesBack) {
-  const auto run = StartFleet(200, 10);
-  for (int i = 0; i < (IsLong() ? 50 : 2); ++i) {
+  const int rounds = FaultCount(2, 50);
+  const auto run = StartFleet(100 * rounds, 10);
+  for (int i = 0; i < rounds && !run->Wait({}); ++i) {
+    ++record_["half_open"];
     ASSERT_TRUE(Eventually([&run] { return run->held() > 0; }));
     proxy_->Set({.swallows_replies = true});
     std::this_thread::sleep_for(milliseconds(2200));
@@ -64,13 +67,14 @@ TEST_F(NetworkTest, AHalfOpenConnectionIsLeftAndTheLeaseComesBack) {
     proxy_->ResetAll();
     std::this_thread::sleep_for(milliseconds(500));
   }
-  ExpectCompleted(*run, "studies/s");
+  ExpectCompleted(*run, "studies/s", Patience());
 }
 
 TEST_F(NetworkTest, AStallLongerThanALeaseIsSurvived) {
   const auto run = StartFleet(200, 10);
   ASSERT_TRUE(Eventually([&run] { return run->held() > 0; }));
   proxy_->Set({.stalled = true});
+  record_["stalls"] = 1;
   std::this_thread::sleep_for(milliseconds(2200));
   proxy_->Set({});  // what was sent before arrives now
   ExpectCompleted(*run, "studies/s");
@@ -83,13 +87,14 @@ TEST_F(NetworkTest, BytesThatDripAreReadAsAny) {
 }
 
 TEST_F(NetworkTest, ResetsAtRandomLoseNothing) {
-  const auto run = StartFleet(IsLong() ? 20'000 : 300, 10);
+  const auto run = StartFleet(FaultCount(300, 20'000), 10);
   int resets = 0;
   while (!run->Wait(milliseconds(70)) && resets < 100'000) {
     ++resets;
     proxy_->ResetAll();
   }
-  ExpectCompleted(*run, "studies/s");
+  record_["resets"] = resets;
+  ExpectCompleted(*run, "studies/s", Patience());
   EXPECT_GT(resets, 5);
 }
 

@@ -57,9 +57,11 @@ class ReplayTest : public FaultTest {
     const auto first = admin_->Call(stub, method, request);
     EXPECT_OK(first);
     if (!first.ok()) return Reply();
+    ++record_["calls"];
     const std::string state = State();
     for (const bool crashes : {false, true}) {
       if (crashes) Crash();
+      ++record_["repetitions"];
       const auto again = admin_->Call(stub, method, request);
       EXPECT_OK(again);
       if (!again.ok()) continue;
@@ -167,7 +169,7 @@ TEST_F(ReplayTest, AnotherRequestUnderAUsedIdIsRefused) {
 using RaceTest = FaultTest;
 
 TEST_F(RaceTest, OfManyCoordinatorsOnOneFolderOneServes) {
-  for (int round = 0; round < (IsLong() ? 100 : 5); ++round) {
+  for (int round = 0; round < FaultCount(5, 100); ++round) {
     std::vector<std::unique_ptr<bench::CoordinatorProgram>> racers;
     for (int i = 0; i < 8; ++i) {
       racers.push_back(
@@ -185,6 +187,9 @@ TEST_F(RaceTest, OfManyCoordinatorsOnOneFolderOneServes) {
       }
     }
     EXPECT_EQ(serving, 1);
+    record_.AddViolations(serving == 1 ? 0 : 1);
+    ++record_["races"];
+    record_["coordinators"] += static_cast<std::int64_t>(racers.size());
   }
 }
 

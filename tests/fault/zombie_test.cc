@@ -130,13 +130,13 @@ TEST_F(ZombieTest, ItsLateResultCountsWhenItIsTheOnlyOne) {
 
 TEST_F(ZombieTest, AHundredOfThemOverwriteNothing) {
   Boot();
-  const std::string study = Create("s", IsLong() ? 5'000 : 150);
+  const std::string study = Create("s", FaultCount(150, 5'000));
   bench::LoadOptions fleet = Fleet(study, 20);
   fleet.chaos.silence = 0.2;
   fleet.chaos.late = 0.2;
   bench::LoadRun run(fleet, clock_);
   run.Start();
-  ExpectCompleted(run, study, std::chrono::minutes(IsLong() ? 60 : 2));
+  ExpectCompleted(run, study, Patience());
 }
 
 }  // namespace

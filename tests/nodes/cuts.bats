@@ -3,6 +3,12 @@
 
 load world.bash
 
+# For ./dev record.
+cut_off() {
+  on_wire "$1" cut both
+  echo "# record: partitions=1" >&3
+}
+
 @test "loss and delay: every trial once, no lease lost" {
   serve --lease-ttl 10s
   for wire in w1 w2; do
@@ -26,8 +32,8 @@ print(json.load(sys.stdin)["dropped"])')" -gt 5 ]
   join_and_wait node2 node2
   study short 4 10 0.3
   wait_for 10 runs_on short/0 node
-  on_wire w1 cut both
-  on_wire w2 cut both
+  cut_off w1
+  cut_off w2
   sleep 3
   on_wire w1 cut none
   on_wire w2 cut none
@@ -49,7 +55,7 @@ part() {
   runs_on "$1/0" node1 || here=node2 there=node1
   wire=w${here#node}
   wait_for 20 grep -q "trainer software" "$here.log"
-  on_wire "$wire" cut both
+  cut_off "$wire"
 }
 
 @test "a partition longer than the lease: the trial runs elsewhere, once" {

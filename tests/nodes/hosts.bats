@@ -15,18 +15,26 @@ new_proxy() {
 socket.create_connection(('$PROXY', 3128), timeout=1)"
 }
 
+# The library without the program of its name, which refuses to start where one
+# of the same process id was killed.
+clock() { echo env "LD_PRELOAD=$LIBFAKETIME" "FAKETIME=$1"; }
+
 @test "clocks that are minutes off do no harm; hours are named" {
-  command -v faketime || skip "the package faketime is missing"
+  LIBFAKETIME=$(find /usr/lib -name libfaketimeMT.so.1 | head -n 1)
+  [ -n "$LIBFAKETIME" ] || skip "the package faketime is missing"
   serve --lease-ttl 10s
   export DONT_FAKE_MONOTONIC=1
-  join node1 ahead faketime -f +10m
-  join_and_wait node2 behind faketime -f -10m
+  # shellcheck disable=SC2046  # words
+  join node1 ahead $(clock +10m)
+  # shellcheck disable=SC2046
+  join_and_wait node2 behind $(clock -10m)
   wait_for 20 grep -q registered ahead.log
   study clocks 4 5 0.2
   await_end clocks 40
   judge clocks 4
   [ "$(registrations ahead)" -eq 1 ]
-  join node2 ancient faketime -f -2h
+  # shellcheck disable=SC2046
+  join node2 ancient $(clock -2h)
   ended_with ancient 4
   says ancient.log "error[FL-" "this machine's clock has not reached" "set the clock"
 }

@@ -16,6 +16,7 @@
 #include "base/rng.h"
 #include "gtest/gtest.h"
 #include "server/ledger/trial_machine.h"
+#include "tests/support/record.h"
 
 namespace frostline::test {
 
@@ -700,8 +701,13 @@ std::uint64_t Seeds() {
 
 TEST(LeaseSimulator, EveryPromiseHoldsInEveryHistory) {
   SimulationResult total;
+  Record record;
   for (std::uint64_t seed = 1; seed <= Seeds(); ++seed) {
     const SimulationResult result = SimulateLeases(seed, Mutant::kNone);
+    ++record["seeds"];
+    record["events"] += result.events;
+    record["crashes"] += result.restarts;
+    record["expired_leases"] += result.losses;
     ASSERT_EQ(result.broken, "") << "seed " << seed;
     total.losses += result.losses;
     total.late += result.late;
@@ -719,7 +725,10 @@ TEST(LeaseSimulator, EveryPromiseHoldsInEveryHistory) {
 class MutantTest : public ::testing::TestWithParam<Mutant> {};
 
 TEST_P(MutantTest, IsFound) {
+  Record record;
+  record["mutants"] = 1;
   for (std::uint64_t seed = 1; seed <= 10'000; ++seed) {
+    record["most_seeds_until_caught"] = static_cast<std::int64_t>(seed);
     if (!SimulateLeases(seed, GetParam()).broken.empty()) return;
   }
   FAIL() << "10,000 histories did not find it";

@@ -8,6 +8,7 @@
 #include "tests/contract/full_rows.h"
 #include "tests/contract/old_schema.h"
 #include "tests/storage/sqlite_fixture.h"
+#include "tests/support/record.h"
 
 namespace frostline::storage {
 namespace {
@@ -172,7 +173,10 @@ TEST_F(DamageTest, GarbledPagesNeverGiveAWrongRow) {
   fs::copy(DatabaseFile(), folder_.File("good"));
   Rng rng(7);
   int found = 0;
+  Record record;
   for (int round = 0; round < 60; ++round) {
+    ++record["damaged_files"];
+    record["detected"] = found;
     fs::copy(folder_.File("good"), DatabaseFile(),
              fs::copy_options::overwrite_existing);
     const std::uint64_t size = fs::file_size(DatabaseFile());

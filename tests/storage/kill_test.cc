@@ -11,6 +11,7 @@
 #include "base/rng.h"
 #include "tests/storage/child_process.h"
 #include "tests/storage/sqlite_fixture.h"
+#include "tests/support/record.h"
 
 namespace frostline::storage {
 namespace {
@@ -77,6 +78,7 @@ TEST_F(KillTest, WhatWasAcknowledgedOutlivesTheProcess) {
   Close();
   Rng rng(20261121);
   std::int64_t acknowledged = 0;
+  Record record;
   for (int round = 0; round < RoundCount() && !HasFailure(); ++round) {
     int pipe_ends[2];
     ASSERT_EQ(pipe(pipe_ends), 0);
@@ -100,6 +102,8 @@ TEST_F(KillTest, WhatWasAcknowledgedOutlivesTheProcess) {
     Open();
     const std::vector<TrialRow> trials = Stored();
     EXPECT_GE(static_cast<std::int64_t>(trials.size()), acknowledged);
+    ++record["kills"];
+    record["acknowledged"] = acknowledged;
     CheckGroups(trials);
     Close();
   }

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "tests/fault/storage/power_cut_fixture.h"
 #include "tests/storage/sqlite_fixture.h"
+#include "tests/support/record.h"
 
 namespace frostline::test {
 namespace {
@@ -59,6 +60,7 @@ class BadDiskTest : public PowerCutFixture {
       disk().Follow({.failing = call, .fail_at = n, .fail_for_ever = for_ever});
       RunWorkflow();
       const bool reached = disk().failures() > 0;
+      if (reached) ++record_["failed_calls"];
       Close();
       if (n % 2 == 0) {
         ExpectIntactAfterCut(rng);
@@ -74,6 +76,7 @@ TEST_F(BadDiskTest, NoCallThatFailsIsTakenForOneThatWorked) {
   const int workflows = FaultCount(kWorkflows);
   for (std::uint64_t seed = 1;
        seed <= static_cast<std::uint64_t>(workflows) && !HasFailure(); ++seed) {
+    ++record_["workflows"];
     for (const bool for_ever : {false, true}) {
       EXPECT_GT(FailEach(Call::kWrite, for_ever, seed), 100);
       EXPECT_GT(FailEach(Call::kSync, for_ever, seed), 20);
@@ -131,6 +134,7 @@ TEST_F(BadDiskTest, AFullDiskAtEveryPointLosesNothingAndIsNoReasonToRestart) {
   int refused = 0;
   for (std::int64_t bytes = 0; bytes < most; bytes += kFillStep) {
     SCOPED_TRACE(testing::Message() << "full at " << bytes);
+    ++record_["full_disks"];
     Rng rng(static_cast<std::uint64_t>(bytes));
     Begin(7);
     disk().Follow({.capacity = bytes});
@@ -141,6 +145,7 @@ TEST_F(BadDiskTest, AFullDiskAtEveryPointLosesNothingAndIsNoReasonToRestart) {
       status = workload_->Step(*store_);
       if (status.ok()) continue;
       EXPECT_THAT(status, FailsWith(ErrorId::kStoreFull));
+      ++record_["refused"];
       ++refused;
     }
     disk().Follow({});  // room again
@@ -216,6 +221,7 @@ class FlipTest : private MemoryFolderIsPreferred,
 
   // Whether anybody noticed.
   bool IsFound(std::size_t offset, char flipped) {
+    ++record_["flips"];
     SCOPED_TRACE(testing::Message()
                  << "offset " << offset << " of " << good_.size() << " ^ "
                  << static_cast<int>(flipped));
@@ -237,11 +243,13 @@ class FlipTest : private MemoryFolderIsPreferred,
     EXPECT_TRUE(DetailOf(rows.status()).has_value()) << rows.status();
     EXPECT_FALSE(HasErrorId(rows.status(), ErrorId::kInternal))
         << rows.status();
+    ++record_["detected"];
     return true;
   }
 
   std::vector<std::string> truth_;
   std::string good_;
+  Record record_;
 };
 
 TEST_F(FlipTest, InTheHeadersOfFileAndPages) {

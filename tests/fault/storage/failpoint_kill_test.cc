@@ -20,6 +20,7 @@
 #include "storage/sqlite/sqlite_store.h"
 #include "tests/contract/full_rows.h"
 #include "tests/contract/old_schema.h"
+#include "tests/support/record.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_folder.h"
 
@@ -65,6 +66,7 @@ class FailpointKillTest : public testing::Test {
     waitpid(child, &status, 0);
     if (WIFSIGNALED(status)) {
       EXPECT_EQ(WTERMSIG(status), SIGKILL);
+      ++record_["kills"];
       return true;
     }
     EXPECT_THAT(WEXITSTATUS(status), testing::AnyOf(0, 1)) << order;
@@ -83,6 +85,7 @@ class FailpointKillTest : public testing::Test {
     EXPECT_GE(count, last_ + 1);
     EXPECT_LE(count, last_ + 2);
     last_ = count - 1;
+    record_["acknowledged"] = count;
   }
   void MakeCopy() {
     ASSERT_FALSE(KillsVictim("", "write"));
@@ -99,6 +102,7 @@ class FailpointKillTest : public testing::Test {
   }
 
   TempFolder folder_;
+  Record record_;
   std::int64_t last_ = -1;
 };
 

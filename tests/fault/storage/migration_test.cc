@@ -81,6 +81,7 @@ TEST_F(MigrationTest, ACutLeavesOneVersionAndTheNextStartGoesOn) {
   const Steps steps = StepsToCome();
   for (std::size_t old = 1; old < steps.size() && !HasFailure(); ++old) {
     MakeOld(steps, old);
+    ++record_["versions"];
     const PowerCutDisk before = disk().Clone();
     bool cut = true;
     std::int64_t call = 0;
@@ -93,6 +94,7 @@ TEST_F(MigrationTest, ACutLeavesOneVersionAndTheNextStartGoesOn) {
       disk().Follow({.cut_at = call});
       const absl::Status status = BringForward(steps);
       cut = disk().power_is_off();
+      record_["cuts"] += cut ? 1 : 0;
       EXPECT_TRUE(cut || status.ok()) << status;
       disk().Restart(rng);
       ExpectOneVersion(steps, static_cast<std::int64_t>(old));
@@ -114,6 +116,7 @@ TEST_F(MigrationTest, TwoCutsWhileADatabaseIsMadeLoseNothing) {
       disk().Follow({.cut_at = call});
       Open().IgnoreError();
       cut = disk().power_is_off();
+      record_["cuts"] += 2;
       Cut(rng);
       ASSERT_OK(Open());
       ASSERT_OK(Run(2));

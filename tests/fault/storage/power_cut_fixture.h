@@ -20,6 +20,7 @@
 #include "storage/sqlite/sqlite_store.h"
 #include "tests/fault/storage/power_cut_disk.h"
 #include "tests/fault/storage/workload.h"
+#include "tests/support/record.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_folder.h"
 
@@ -47,6 +48,8 @@ inline int FaultCount(int usual) {
 
 class PowerCutFixture : public testing::Test {
  protected:
+  Record record_;
+
   // The store complains of each cut, and rightly.
   PowerCutFixture() { SetLogLevel(static_cast<LogLevel>(4)); }
   ~PowerCutFixture() override { SetLogLevel(LogLevel::kInfo); }

@@ -45,11 +45,12 @@ TEST_F(PowerCutTest, NothingAcknowledgedIsLost) {
       if (workload_ != nullptr) acknowledged += workload_->acknowledged();
       Begin(rng.Next());
     }
-    ASSERT_TRUE(LiveAndRecover(rng, false)) << "cut " << cut;
+    const testing::AssertionResult held = LiveAndRecover(rng, false);
+    ++record_["cuts"];
+    record_["acknowledged"] = acknowledged + workload_->acknowledged();
+    ASSERT_TRUE(held) << "cut " << cut;
   }
   EXPECT_GE(acknowledged, 3 * (cuts - kCutsPerDisk));
-  RecordProperty("cuts", cuts);
-  RecordProperty("acknowledged", std::to_string(acknowledged));
 }
 
 TEST_F(PowerCutTest, ALogThatIsNotSyncedIsCaughtInAFewCuts) {
@@ -60,6 +61,9 @@ TEST_F(PowerCutTest, ALogThatIsNotSyncedIsCaughtInAFewCuts) {
     int cuts = 1;
     while (cuts <= kFewCuts && LiveAndRecover(rng, true)) ++cuts;
     EXPECT_LE(cuts, kFewCuts) << "seed " << seed;
+    ++record_["stores_without_sync"];
+    std::int64_t& most = record_["most_cuts_until_caught"];
+    most = std::max<std::int64_t>(most, cuts);
   }
 }
 

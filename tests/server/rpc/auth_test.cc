@@ -22,6 +22,7 @@
 #include "tests/server/example_study.h"
 #include "tests/server/rpc/auth_fixture.h"
 #include "tests/support/fake_clock.h"
+#include "tests/support/record.h"
 #include "tests/support/status_matchers.h"
 #include "tls/authority.h"
 #include "tls/credentials.h"
@@ -424,7 +425,9 @@ class AuthMatrixTest : public AuthFixture {
 TEST_F(AuthMatrixTest, DeniesWhateverNoRuleAllows) {
   const auto* const pool = google::protobuf::DescriptorPool::generated_pool();
   std::size_t asked = 0;
+  Record record;
   for (const auto& [name, known] : Identities()) {
+    ++record["identities"];
     for (const char* full_name : kServices) {
       const auto& methods = *pool->FindServiceByName(full_name);
       const std::string& service = methods.name();
@@ -453,6 +456,8 @@ TEST_F(AuthMatrixTest, DeniesWhateverNoRuleAllows) {
           EXPECT_FALSE(absl::IsUnauthenticated(status)) << status;
         }
         ++asked;
+        record["calls"] = static_cast<std::int64_t>(asked);
+        if (!status.ok()) ++record["refused"];
         if (status.ok()) continue;
         ASSERT_TRUE(DetailOf(status).has_value()) << status;
         EXPECT_FALSE(DetailOf(status)->fix.empty());

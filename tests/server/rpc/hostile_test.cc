@@ -24,6 +24,7 @@
 #include "tests/server/driver.h"
 #include "tests/server/rpc/raw_client.h"
 #include "tests/support/fake_clock.h"
+#include "tests/support/record.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_folder.h"
 #include "tls/authority.h"
@@ -584,8 +585,12 @@ TEST_P(HostileRequests, AreRefusedWithACauseAndChangeNothing) {
   const auto good = world->GoodRequest(GetParam());
   std::string before = world->Everything();
   int refused = 0;
+  Record record;
+  ++record["methods"];
   for (const Spoilt& spoilt : SpoilEachField(*good)) {
     const auto reply = world->Send(GetParam(), *spoilt.request);
+    ++record["requests"];
+    record["refused"] += reply.ok() ? 0 : 1;
     if (reply.ok()) {
       if (world->Everything() != before) world = std::make_unique<WholeWorld>();
       before = world->Everything();

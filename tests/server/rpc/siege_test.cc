@@ -7,7 +7,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstdlib>
 #include <deque>
 #include <filesystem>
@@ -22,6 +24,7 @@
 #include "tests/bench/load/program.h"
 #include "tests/server/rpc/raw_client.h"
 #include "tests/server/rpc/raw_socket.h"
+#include "tests/support/record.h"
 #include "tests/support/temp_folder.h"
 
 namespace frostline::server {
@@ -105,7 +108,10 @@ class SiegeTest : public ::testing::Test {
     EXPECT_GT(bystander_->answered(), 0);
     const double grown_mib =
         (coordinator_->program().ResidentKib() - kib_before_) / 1024;
-    RecordProperty("grown_mib", std::to_string(grown_mib));
+    record_["answered"] += bystander_->answered();
+    record_["unanswered"] += bystander_->failed();
+    record_["most_grown_mib"] = static_cast<std::int64_t>(std::ceil(grown_mib));
+    record_["attacks"] = std::max<std::int64_t>(record_["attacks"], 1);
     std::cout << "grown by " << grown_mib << " MiB, answered "
               << bystander_->answered() << "\n";
     EXPECT_LT(grown_mib, most_mib);
@@ -180,12 +186,14 @@ class SiegeTest : public ::testing::Test {
   TempFolder folder_;
   std::unique_ptr<CoordinatorProgram> coordinator_;
   std::unique_ptr<Bystander> bystander_;
+  Record record_;
   double kib_before_ = 0;
 };
 
 TEST_F(SiegeTest, EndsWhoNeverFinishesItsHandshake) {
   Begin();
   std::deque<RawSocket> slow;
+  record_["attacks"] = 200;
   for (int i = 0; i < 200; ++i) {
     slow.emplace_back(address());
     ASSERT_TRUE(slow.back().Send("P"));
@@ -212,6 +220,7 @@ TEST_F(SiegeTest, RefusesHeadersOfSixtyFourKib) {
   }
   for (std::thread& giant : giants) giant.join();
   EXPECT_EQ(refused, 400);
+  record_["attacks"] = refused;
   ExpectUnharmed(64);
 }
 
@@ -234,6 +243,7 @@ TEST_F(SiegeTest, ForgetsThoseWhoConnectAndGo) {
   const char* const wanted = std::getenv("FROSTLINE_SIEGE_CONNECTS");
   const int connects = wanted == nullptr ? 5'000 : std::atoi(wanted);
   const int before = Descriptors();
+  record_["attacks"] = connects;
   for (int i = 0; i < connects; ++i) {
     const RawSocket passer_by(address());
     ASSERT_TRUE(passer_by.connected());
@@ -266,6 +276,7 @@ bool IsCutForResets(const std::string& address, seconds longest) {
 TEST_F(SiegeTest, CutsWhoCancelsWithoutEnd) {
   Begin();
   for (int i = 0; i < 10; ++i) {
+    ++record_["attacks"];
     ASSERT_TRUE(IsCutForResets(address(), seconds(10))) << i;
   }
   EXPECT_TRUE(IsLogged("cut_for_resets="));
@@ -314,6 +325,7 @@ TEST_F(SiegeTest, CutsAHundredHeadersThatGoOnForEver) {
   }
   for (std::thread& bomber : bombers) bomber.join();
   EXPECT_EQ(cut, 100);
+  record_["attacks"] = 100;
   EXPECT_LT(MostGrownMib(), 256);
   EXPECT_TRUE(IsSmallAgain(64));
   ExpectUnharmed(64);
@@ -363,6 +375,7 @@ TEST_F(SiegeTest, CutsEachFloodOfFrames) {
   Begin();
   for (const FrameFlood& flood : FrameFloods()) {
     const RawSocket peer(address());
+    ++record_["attacks"];
     peer.Send(flood.begin);
     EXPECT_LT(SendUntilCut(peer, flood.again), kCutSoon) << flood.name;
     EXPECT_LT(MostGrownMib(), 64) << flood.name;
@@ -404,6 +417,7 @@ TEST_F(SiegeTest, KeepsToItsCapAndServesThoseWhoAreIn) {
     turned_away += one.IsEndedWithin(milliseconds(20)) ? 1 : 0;
   }
   EXPECT_GE(turned_away, 250);
+  record_["attacks"] = 300;
   crowd.clear();
   ExpectUnharmed(64);
 }
@@ -432,6 +446,7 @@ TEST_F(SiegeTest, ServesAgainAfterDescriptorsRanOut) {
     crowd.emplace_back(address());
     crowd.back().Send(HttpPreface());
   }
+  record_["attacks"] = 300;
   const double cpu_before = CpuSeconds();
   std::this_thread::sleep_for(seconds(2));
   EXPECT_LT(CpuSeconds() - cpu_before, 1.0);  // it does not spin

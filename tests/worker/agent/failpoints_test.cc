@@ -22,6 +22,7 @@
 #include "gmock/gmock.h"
 #include "proto/wire_error.h"
 #include "tests/server/example_study.h"
+#include "tests/support/record.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_folder.h"
 #include "tests/worker/agent/rig.h"
@@ -176,7 +177,10 @@ TEST_P(AgentFailpoints, KilledThereNothingIsLostAndNothingCountsTwice) {
     agent->Signal(SIGTERM);
   }
   const int status = agent->Wait();
+  Record record;
+  record["points"] = 1;
   ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << status;
+  record["kills"] = 1;
   agent = StartAgent("");
   ASSERT_EQ(agent->Wait(), 0) << *ReadFile(folder_.File("agent.log"));
   const std::vector<v1::Trial> trials = Trials();
@@ -184,6 +188,7 @@ TEST_P(AgentFailpoints, KilledThereNothingIsLostAndNothingCountsTwice) {
   for (const v1::Trial& trial : trials) {
     EXPECT_EQ(trial.state(), v1::TRIAL_STATE_SUCCEEDED) << trial.name();
     EXPECT_EQ(trial.metrics().at("score"), 0.75) << trial.name();
+    ++record["trials"];
   }
   EXPECT_TRUE(std::filesystem::is_empty(folder_.File("runs/agents/w/spool")));
 }

@@ -6,6 +6,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/support/record.h"
 #include "tests/worker/trainer/process/trainer_under_test.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -451,9 +452,10 @@ class BadFiles : public ::testing::Test {
     return heard.finish;
   }
 
-  static void ExpectFault(const std::string& model, const std::string& data,
-                          const std::string& id, const std::string& file,
-                          const std::string& cause) {
+  void ExpectFault(const std::string& model, const std::string& data,
+                   const std::string& id, const std::string& file,
+                   const std::string& cause) {
+    ++record_["bad_files"];
     SCOPED_TRACE(model + " with " + data);
     const nlohmann::json finish = FinishOf(model, data);
     EXPECT_EQ(finish.value("state", ""), "failed");
@@ -465,6 +467,7 @@ class BadFiles : public ::testing::Test {
     EXPECT_EQ(FinishOf("m", "d").value("state", ""), "succeeded");
   }
 
+  Record record_;
   static std::unique_ptr<SmallWorld> world_;
   static std::unique_ptr<TrainerUnderTest> trainer_;
 };

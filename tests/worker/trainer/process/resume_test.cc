@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <filesystem>
 #include <random>
@@ -13,6 +14,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/support/record.h"
 #include "tests/worker/trainer/process/trainer_under_test.h"
 
 namespace frostline::trainer {
@@ -159,6 +161,7 @@ class Resume : public ::testing::Test {
 TEST_F(Resume, IsBitEqualHoweverOftenItIsKilled) {
   const nlohmann::json whole = Uninterrupted();
   ASSERT_EQ(whole["state"], "succeeded");
+  std::atomic<int> all_kills = 0;
   const auto strike = [&](bool from_disk) {
     std::mt19937_64 dice(from_disk ? 20 : 26);
     int kills = 0;
@@ -167,10 +170,13 @@ TEST_F(Resume, IsBitEqualHoweverOftenItIsKilled) {
           << "round " << round << (from_disk ? " from disk" : "");
     }
     EXPECT_GE(kills, 10);
+    all_kills += kills;
   };
   std::thread other(strike, true);
   strike(false);
   other.join();
+  Record record;
+  record["kills"] = all_kills;
 }
 
 // Struck while the file is being written: as soon as the kernel says that it

@@ -4,8 +4,10 @@
 // takes longer than its length allows. Bounds on time are a hundred times what
 // is needed, so that only a wrong order of growth is caught.
 #include <chrono>
+#include <cstdlib>
 #include <random>
 
+#include "tests/support/record.h"
 #include "tests/support/watched.h"
 #include "tests/worker/trainer/text/goldens.h"
 #include "tests/worker/trainer/text/text_fixture.h"
@@ -120,12 +122,17 @@ TEST(HostileVocabulary, AMillionTokensOfFewLetters) {
 }
 
 // Real files with one place changed: an error or a tokenizer, never a crash.
+// FROSTLINE_FAULT_COUNT=n changes each file n times.
 TEST(HostileFile, AnyByteMayBeWrong) {
   std::mt19937 random(5);
+  const char* const wanted = std::getenv("FROSTLINE_FAULT_COUNT");
+  Record record;
   for (const char* name : {"bpe/tokenizer.json", "unigram/tokenizer.json"}) {
     const std::string good = ReadBytes(OwnRecording(name));
-    const int rounds = good.size() > 100'000 ? 60 : 600;
+    const int usual = good.size() > 100'000 ? 60 : 600;
+    const int rounds = wanted == nullptr ? usual : std::atoi(wanted);
     for (int round = 0; round < rounds; ++round) {
+      ++record["bad_files"];
       std::string bad = good;
       bad[random() % bad.size()] = static_cast<char>(random() % 256);
       const Expected<Tokenizer> made = ReadTokenizerJson(bad);
@@ -138,7 +145,9 @@ TEST(HostileFile, AnyByteMayBeWrong) {
 
 TEST(HostileFile, AnyLengthMayBeWrong) {
   const std::string good = ReadBytes(OwnRecording("bpe/tokenizer.json"));
+  Record record;
   for (std::size_t length = 0; length < good.size(); length += 97) {
+    ++record["bad_files"];
     EXPECT_FALSE(ReadTokenizerJson(good.substr(0, length)).ok()) << length;
   }
 }
