@@ -213,4 +213,7 @@ ROWS = (
     Row(40, "A Python script is killed, sleeps past its lease, or its coordinator restarts",
         "The trial is handed on or goes on, and the script is told",
         (run("python_loop"), run("python_local"))),
+    Row(41, "A hostile model or table lets a reader of the trainer run other code",
+        "It writes nowhere else, starts no program, reaches no network, touches no process",
+        (run("trainer_containment"),)),
 )
