@@ -18,6 +18,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "absl/synchronization/mutex.h"
 #include "base/error.h"
@@ -182,6 +183,29 @@ absl::StatusOr<ExitCode> Restore(const ServeOptions& options) {
                    storage::RestoreStore(options.restore, options.data_folder));
   std::cout << "restored " << report.studies << " studies with "
             << report.trials << " trials to " << options.data_folder << "\n";
+  return kExitOk;
+}
+
+constexpr std::size_t kDigitsShown = 16;
+
+// Copies a database and says what both sides hold. A signal ends it at once:
+// nothing of the copy is there before its last step.
+absl::StatusOr<ExitCode> Copy(const ServeOptions& options,
+                              const sigset_t& stop_signals,
+                              const Clock& clock) {
+  pthread_sigmask(SIG_UNBLOCK, &stop_signals, nullptr);
+  const SteadyTime start = clock.Steady();
+  ASSIGN_OR_RETURN(const storage::CopyReport report,
+                   storage::CopyDatabase(options.copy_from, options.copy_to));
+  const std::chrono::duration<double> took = clock.Steady() - start;
+  std::cout << absl::StrFormat("%-13s  %9s  %s\n", "TABLE", "ROWS", "DIGEST");
+  for (const storage::CopiedTable& table : report.tables) {
+    std::cout << absl::StrFormat("%-13s  %9d  %s\n", table.name, table.rows,
+                                 table.digest.substr(0, kDigitsShown));
+  }
+  std::cout << absl::StrFormat("copied %d rows, equal on both sides, %.1f s\n",
+                               report.rows, took.count())
+            << std::flush;
   return kExitOk;
 }
 
@@ -372,7 +396,9 @@ ExitCode Main(int argc, const char* const* argv) {
   LimitArenas();
   const auto code = options->audit_end          ? PrintAuditEnd(*options)
                     : !options->restore.empty() ? Restore(*options)
-                                                : Serve(*options, stop_signals);
+                    : !options->copy_from.empty()
+                        ? Copy(*options, stop_signals, SystemClock())
+                        : Serve(*options, stop_signals);
   return code.ok() ? *code : Fail(code.status());
 }
 

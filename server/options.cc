@@ -171,6 +171,12 @@ FlagTable TableOf(ServeOptions* options, bool* heartbeat_given) {
        TextFlag("--restore", "FILE",
                 "Make this backup the database in --data, then end",
                 &options->restore),
+       TextFlag("--copy-from", "DATABASE",
+                "Copy this database, a data folder or postgres://…, to that of "
+                "--copy-to, then end",
+                &options->copy_from),
+       TextFlag("--copy-to", "DATABASE",
+                "Where --copy-from copies to: an empty one", &options->copy_to),
        SwitchFlag("--audit-end",
                   "Print what the database in --data has of the audit, as "
                   "lines of JSON, then end",
@@ -185,7 +191,28 @@ FlagTable TableOf(ServeOptions* options, bool* heartbeat_given) {
 
 constexpr char kUsualData[] = "frost";  // as fixes and pages call it
 
+bool Copies(const ServeOptions& options) {
+  return !options.copy_from.empty() || !options.copy_to.empty();
+}
+
+absl::Status CheckCopy(const ServeOptions& options) {
+  if (options.copy_from.empty() || options.copy_to.empty()) {
+    return options.copy_to.empty() ? BadFlag("--copy-to", "is missing",
+                                             "say where --copy-from copies to")
+                                   : BadFlag("--copy-from", "is missing",
+                                             "say what is copied to --copy-to");
+  }
+  if (options.data_folder.empty() && !options.ephemeral &&
+      options.store.empty() && options.restore.empty() && !options.audit_end) {
+    return absl::OkStatus();
+  }
+  return BadFlag("--copy-from", "names its database itself",
+                 "leave --data, --store, --ephemeral, --restore and "
+                 "--audit-end out");
+}
+
 absl::Status CheckTogether(const ServeOptions& options) {
+  if (Copies(options)) return CheckCopy(options);
   if (options.data_folder.empty() != options.ephemeral) {
     return options.ephemeral
                ? BadFlag("--ephemeral", "is given with --data",
@@ -229,7 +256,8 @@ absl::StatusOr<ServeOptions> ParseServeOptions(int argc,
                    ParseFlags(TableOf(&options, &heartbeat_given), argc, argv));
   if (!options.print.empty()) return options;
   options.wants_log_here = GivesLogFlag(argc, argv);
-  const bool reads_only = !options.restore.empty() || options.audit_end;
+  const bool reads_only =
+      !options.restore.empty() || options.audit_end || Copies(options);
   if (options.data_folder.empty() && !options.ephemeral && !reads_only) {
     options.data_folder = kUsualData;
   }

@@ -54,6 +54,10 @@ struct ServeOptions {
   std::string ready_file;
   // A backup that becomes the database; the program then ends.
   std::string restore;
+  // A database to copy, and where to: each a data folder or a PostgreSQL URL.
+  // The program then ends. Empty: nothing is copied.
+  std::string copy_from;
+  std::string copy_to;
   // Whether to print the end of the audit that the database has, and then end.
   bool audit_end = false;
   // The file that says who may be told that a study has ended. Empty: nobody.

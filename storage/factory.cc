@@ -5,9 +5,12 @@
 #include <system_error>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "base/error.h"
+#include "storage/postgres/copy.h"
 #include "storage/postgres/postgres_store.h"
 #include "storage/sqlite/backup.h"
+#include "storage/sqlite/copy.h"
 #include "storage/sqlite/data_folder.h"
 #include "storage/sqlite/database.h"
 #include "storage/sqlite/schema.h"
@@ -31,6 +34,11 @@ absl::StatusOr<std::unique_ptr<TrialStore>> OpenPostgres(
   ASSIGN_OR_RETURN(std::unique_ptr<PostgresStore> store,
                    PostgresStore::Open(spec.url, std::move(beside)));
   return store;
+}
+
+bool IsPostgres(const std::string& place) {
+  return absl::StartsWith(place, "postgres://") ||
+         absl::StartsWith(place, "postgresql://");
 }
 
 }  // namespace
@@ -61,6 +69,23 @@ absl::StatusOr<AuditEnd> ReadAuditEnd(const std::string& data_folder) {
 absl::StatusOr<BackupReport> RestoreStore(const std::string& backup_file,
                                           const std::string& data_folder) {
   return RestoreBackup(backup_file, data_folder);
+}
+
+absl::StatusOr<CopyReport> CopyDatabase(const std::string& from,
+                                        const std::string& to) {
+  std::error_code unknown;  // one that is not there is no other's
+  if (from == to || std::filesystem::equivalent(from, to, unknown)) {
+    return MakeError(ErrorId::kRequestInvalid,
+                     "source and target are the same database",
+                     "name another one to copy to", "--copy-to");
+  }
+  ASSIGN_OR_RETURN(
+      const std::unique_ptr<CopySource> source,
+      IsPostgres(from) ? OpenPostgresToCopy(from) : OpenSqliteToCopy(from));
+  ASSIGN_OR_RETURN(
+      const std::unique_ptr<CopyTarget> target,
+      IsPostgres(to) ? BeginPostgresCopy(to) : BeginSqliteCopy(to));
+  return CopyAll(*source, *target);
 }
 
 std::string SqliteVersion() { return LinkedSqliteVersion(); }

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "storage/copy.h"
 #include "storage/trial_store.h"
 
 namespace frostline::storage {
@@ -32,6 +33,15 @@ absl::StatusOr<std::unique_ptr<TrialStore>> OpenStore(const StoreSpec& spec);
 // Does what RestoreBackup() does (sqlite/backup.h).
 absl::StatusOr<BackupReport> RestoreStore(const std::string& backup_file,
                                           const std::string& data_folder);
+
+// Copies the database `from` to `to`, each a data folder or the URL of a
+// PostgreSQL database, which begins with postgres:// or postgresql://, and
+// proves that both then hold the same (copy.h). Neither may be in use. What is
+// beside the rows, as the lease key, stays. The errors are those of CopyAll()
+// and of the two sides (sqlite/copy.h, postgres/copy.h), or REQUEST_INVALID
+// when both are the same; after any of them the target is as it was.
+absl::StatusOr<CopyReport> CopyDatabase(const std::string& from,
+                                        const std::string& to);
 
 // Reads what the database of a data folder has of the audit, whether or not a
 // coordinator runs there. The error is REQUEST_INVALID when there is no

@@ -5,12 +5,12 @@
 #include <set>
 #include <utility>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "storage/postgres/postgres_transaction.h"
+#include "storage/postgres/seat.h"
 #include "storage/postgres/sql.h"
 #include "storage/row_codec.h"
 
@@ -62,143 +62,10 @@ absl::StatusOr<Answer> PostgresReaders::Ask(const std::string& sql,
   return answer;
 }
 
-namespace {
-
-absl::Status CannotServe(const std::string& cause, const std::string& fix) {
-  return MakeError(ErrorId::kStoreUnwritable, cause, fix, "--store");
-}
-
-// A password on a command line is everybody's.
-absl::Status CheckUrl(const std::string& url) {
-  ASSIGN_OR_RETURN(const Libpq* const libpq, LoadLibpq());
-  char* message = nullptr;
-  PQconninfoOption* const options =
-      libpq->PQconninfoParse(url.c_str(), &message);
-  if (options == nullptr) {
-    const std::string why = message == nullptr ? "" : message;
-    libpq->PQfreemem(message);
-    return CannotServe(
-        absl::StrCat("--store cannot be read: ", why.substr(0, why.find('\n'))),
-        "give postgres://USER@HOST/DATABASE");
-  }
-  bool has_password = false;
-  for (const PQconninfoOption* one = options; one->keyword != nullptr; ++one) {
-    has_password = has_password || (std::string(one->keyword) == "password" &&
-                                    one->val != nullptr);
-  }
-  libpq->PQconninfoFree(options);
-  return has_password ? CannotServe(
-                            "--store has a password, which every user of this "
-                            "machine could read",
-                            "leave it out and write it into ~/.pgpass, or name "
-                            "such a file in PGPASSFILE")
-                      : absl::OkStatus();
-}
-
-// What would make promises of ours hollow.
-absl::Status CheckServer(Connection& connection) {
-  ASSIGN_OR_RETURN(const std::string pid,
-                   connection.ReadText("SELECT pg_backend_pid()"));
-  if (pid != absl::StrCat(connection.backend_pid())) {
-    return CannotServe(
-        "there is a pooler between us and PostgreSQL: locks of "
-        "a session would be another's",
-        "name PostgreSQL's own address and port");
-  }
-  ASSIGN_OR_RETURN(const std::string replica,
-                   connection.ReadText("SELECT pg_is_in_recovery()"));
-  if (replica == "t") {
-    return CannotServe("this server is a replica, which takes no writes",
-                       "name the primary, or all of them with "
-                       "target_session_attrs=read-write");
-  }
-  ASSIGN_OR_RETURN(const std::string syncs, connection.ReadText("SHOW fsync"));
-  if (syncs == "on") return absl::OkStatus();
-  return CannotServe(
-      "this server has fsync = off: what is committed may be "
-      "lost with its machine",
-      "set fsync = on in its configuration");
-}
-
-absl::Status TakeSeat(Connection& connection) {
-  ASSIGN_OR_RETURN(const std::string has_it,
-                   connection.ReadText(postgres::kTrySeat));
-  if (has_it == "t") return absl::OkStatus();
-  const auto who = connection.ReadText(postgres::kWhoHasSeat);
-  return MakeError(ErrorId::kStoreLocked,
-                   absl::StrCat("another coordinator uses this database: ",
-                                who.ok() && !who->empty() ? *who : "just now"),
-                   "stop that one first; one coordinator writes at a time",
-                   "--store");
-}
-
-absl::Status WrongTables(const std::string& cause) {
-  return MakeError(ErrorId::kStoreVersion, cause,
-                   "use the Frostline that wrote it, or a newer one; or name "
-                   "another database",
-                   "--store");
-}
-
-// The version of the tables; 0: there are none.
-absl::StatusOr<std::int64_t> ReadTablesVersion(Connection& connection) {
-  ASSIGN_OR_RETURN(
-      const std::string tables,
-      connection.ReadText("SELECT count(*) FROM pg_class JOIN pg_namespace n "
-                          "ON n.oid = relnamespace "
-                          "WHERE nspname = 'frostline' AND relkind = 'r'"));
-  if (tables == "0") return 0;
-  ASSIGN_OR_RETURN(
-      const std::string ours,
-      connection.ReadText("SELECT to_regclass('frostline.schema_version')"));
-  if (ours.empty()) {
-    return WrongTables(
-        "the schema `frostline` of this database is somebody "
-        "else's");
-  }
-  ASSIGN_OR_RETURN(
-      const std::string stored,
-      connection.ReadText("SELECT version FROM frostline.schema_version"));
-  std::int64_t version = 0;
-  if (!absl::SimpleAtoi(stored, &version)) {
-    return WrongTables("frostline.schema_version is empty");
-  }
-  return version;
-}
-
-absl::Status Migrate(Connection& connection) {
-  const auto& steps = postgres::SchemaSteps();
-  const std::int64_t newest =
-      postgres::kFirstVersion + static_cast<std::int64_t>(steps.size()) - 1;
-  ASSIGN_OR_RETURN(std::int64_t version, ReadTablesVersion(connection));
-  if (version != 0 && (version < postgres::kFirstVersion || version > newest)) {
-    return WrongTables(absl::StrCat("the tables have version ", version,
-                                    ", this program knows ", newest));
-  }
-  for (; version < newest; ++version) {
-    const bool is_first = version == 0;
-    if (is_first) version = postgres::kFirstVersion - 1;
-    const std::string note =
-        is_first ? "CREATE TABLE schema_version (version BIGINT NOT NULL);"
-                   "INSERT INTO schema_version VALUES ("
-                 : "UPDATE schema_version SET version = (";
-    // Several statements at once are one transaction.
-    RETURN_IF_ERROR(connection.Execute(absl::StrCat(
-        "CREATE SCHEMA IF NOT EXISTS frostline;",
-        steps[static_cast<std::size_t>(version + 1 - postgres::kFirstVersion)],
-        note, version + 1, ")")));
-  }
-  return absl::OkStatus();
-}
-
-}  // namespace
-
 absl::StatusOr<std::unique_ptr<PostgresStore>> PostgresStore::Open(
     const std::string& url, KeptBeside beside) {
-  RETURN_IF_ERROR(CheckUrl(url));
-  ASSIGN_OR_RETURN(std::unique_ptr<Connection> writer, Connection::Open(url));
-  RETURN_IF_ERROR(CheckServer(*writer));
-  RETURN_IF_ERROR(TakeSeat(*writer));
-  RETURN_IF_ERROR(Migrate(*writer));
+  ASSIGN_OR_RETURN(std::unique_ptr<Connection> writer, ConnectAlone(url));
+  RETURN_IF_ERROR(BringForward(*writer));
   std::unique_ptr<PostgresStore> store(
       new PostgresStore(url, std::move(beside), std::move(writer)));
   store->description_ = absl::StrCat("postgres ", store->writer_->Describe());

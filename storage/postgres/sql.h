@@ -136,6 +136,7 @@ inline constexpr char kLockLead[] =
 inline constexpr char kLockLeadAlone[] =
     "SELECT pg_advisory_xact_lock(1179796564, 1)";
 inline constexpr char kTrySeat[] = "SELECT pg_try_advisory_lock(1179796564, 2)";
+inline constexpr char kLeaveSeat[] = "SELECT pg_advisory_unlock(1179796564, 2)";
 // Who has it, for people.
 inline constexpr char kWhoHasSeat[] =
     "SELECT coalesce(host(client_addr), 'this machine') || ', connected since '"

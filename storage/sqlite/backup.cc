@@ -248,14 +248,16 @@ bool IsThere(const std::string& path) {
   return fs::exists(fs::symlink_status(path, ignored));
 }
 
-// Returns the name of such a file beside the database; empty when there is
-// none.
+}  // namespace
+
 std::string CompanionOf(const std::string& path) {
   for (const char* const suffix : kCompanions) {
     if (IsThere(path + suffix)) return path + suffix;
   }
   return "";
 }
+
+namespace {
 
 // Says whether the header says that a log belongs to the file (offsets 18 and
 // 19 of SQLite's file format).

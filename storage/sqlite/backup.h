@@ -26,6 +26,10 @@ absl::Status QuickCheck(Database& database);
 // ours (ReadVersion()).
 absl::StatusOr<BackupReport> CheckWhole(const std::string& path);
 
+// Returns the name of a file beside the database that SQLite would make part of
+// it, a log or a journal; empty when there is none.
+std::string CompanionOf(const std::string& path);
+
 // Copies a live database into one file that needs no other file beside it, as
 // TrialStore::Backup() promises. When the result is OK the copy is durable.
 // After STORE_UNWRITABLE, STORE_FULL or STORE_CORRUPT no copy is left. It

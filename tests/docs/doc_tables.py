@@ -47,8 +47,10 @@ SERVES = r"^frostline serve\b"
 WORKS = r"^frostline worker\b(?! (list|drain|invite|revoke)\b)"
 STANDS_FOR = [
     # A sentence speaks of one flag of a service, which needs these, too.
-    (SERVES + r"(?!.*--data)", "frostline serve --data frost"),
+    (SERVES + r"(?!.*--(data|copy-from))", "frostline serve --data frost"),
     (SERVES + r"(?!.*--listen)", "frostline serve --listen 127.0.0.1:0"),
+    # To PostgreSQL: tests/flow/copy_flow_test.cc.
+    (r"(?<=--copy-to )postgres://\S+", "copied"),
     (r"--connect …", "--connect {plain}"),
     (r" …", ""),
     (WORKS + r"(?!.*--(exec|registry|command))",
@@ -124,6 +126,7 @@ BEFORE = [
     (r"predict best-model", ANSWERS % ("best-model", "best-model")),
     (r"predict ./best ", ANSWERS % ("best", "best")),
     (r"--restore", "frostline backup; rm -rf frost"),
+    (r"--copy-from", "rm -rf frost copied; cp -r $FIRST/data frost"),
     (r"report imdb.json", "frostline report imdb -o imdb.json"),
     (r"registry add", "rm -rf registry"),
     (r"registry remove dataset reviews", "rm -rf registry; "

@@ -97,6 +97,25 @@ TEST(ServeOptionsTest, AsksWhereToKeepThings) {
               FailsWith(ErrorId::kRequestInvalid));
 }
 
+TEST(ServeOptionsTest, ACopyNamesItsDatabasesAndNoOther) {
+  ASSERT_OK_AND_ASSIGN(
+      const auto options,
+      Parse({"--copy-from", "frost", "--copy-to", "postgres://db/frostline"}));
+  EXPECT_EQ(options.copy_from, "frost");
+  EXPECT_EQ(options.copy_to, "postgres://db/frostline");
+  EXPECT_THAT(Parse({"--copy-from", "frost"}),
+              FailsAt(ErrorId::kRequestInvalid, "--copy-to"));
+  EXPECT_THAT(Parse({"--copy-to", "frost"}),
+              FailsAt(ErrorId::kRequestInvalid, "--copy-from"));
+  for (const char* const other :
+       {"--data=x", "--store=postgres://db/x", "--restore=x", "--ephemeral",
+        "--audit-end"}) {
+    EXPECT_THAT(Parse({"--copy-from", "a", "--copy-to", "b", other}),
+                FailsAt(ErrorId::kRequestInvalid, "--copy-from"))
+        << other;
+  }
+}
+
 TEST(ServeOptionsTest, RefusesUnknownOptions) {
   EXPECT_THAT(Parse({"--ephemeral", "--prot", "1"}),
               FailsWith(ErrorId::kRequestInvalid));
