@@ -117,7 +117,7 @@ def load(name: str) -> Table:
                 heads["name"] = words[0]
             elif key == "metric":
                 heads["metric"], heads["maximize"] = words[0], words[1] == "maximize"
-            elif key == "parameter":
+            elif key in ("parameter", "ranks"):
                 heads["levels"][words[0]] = [float(one) for one in words[1:]]
             elif key == "module":
                 named = words[1] in heads["levels"]

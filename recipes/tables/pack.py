@@ -14,7 +14,8 @@ import json
 import pathlib
 
 METRICS = ("accuracy", "f1", "f1_macro", "f1_micro", "mcc", "loss",
-           "train_loss", "steps", "trained_parameters", "train_seconds")
+           "train_loss", "steps", "trained_parameters", "train_seconds",
+           "total_seconds")
 STATES = {"TRIAL_STATE_SUCCEEDED": "succeeded",
           "TRIAL_STATE_INFEASIBLE": "infeasible"}
 
@@ -35,17 +36,22 @@ def expanded(selector, layers):
 
 
 class Design:
-    """What a study searched: rates by parameter, and who sets each module."""
+    """What a study searched: levels by parameter, and who sets each module."""
 
     def __init__(self, spec):
         self.objective = spec["objectives"][0]
-        self.rates, self.modules = {}, {}
+        self.rates, self.modules, self.ranks = {}, {}, set()
         layers, space = spec["model"]["layers"], spec["space"]
-        for tie in space["ties"]:
-            self.rates[tie["name"]] = tie["levels"]["rates"]
+        # Rates first, so that a module of both has its rank before its rate.
+        for tie in sorted(space["ties"], key=lambda tie: "rank" in tie):
+            name, ranks = tie["name"], "rank" in tie
+            self.ranks |= {name} if ranks else set()
+            self.rates[name] = tie["rank"]["ranks"] if ranks \
+                else tie["levels"]["rates"]
             for selector in tie["modules"]:
                 for module in expanded(selector, layers):
-                    self.modules[module] = tie["name"]
+                    rate = self.modules.get(module)
+                    self.modules[module] = f"{name} {rate}" if rate else name
         for each in space["modules"]:
             for module in expanded(each["select"], layers):
                 if "levels" in each:
@@ -60,7 +66,8 @@ class Design:
         yield f"# metric {self.objective['metric']} {direction.lower()}"
         yield f"# outcomes {outcomes}"
         for parameter, rates in self.rates.items():
-            yield " ".join(["# parameter", parameter, *map(number, rates)])
+            kind = "ranks" if parameter in self.ranks else "parameter"
+            yield " ".join([f"# {kind}", parameter, *map(number, rates)])
         for module, source in self.modules.items():
             yield f"# module {module} {source}"
         yield ",".join([*self.rates, "seed", "state", *METRICS])
@@ -82,6 +89,7 @@ def rows_of(design, spec, trials, outcomes):
         values = {p["name"]: p["value"] for p in trial["parameters"]}
         seed = values.get("seed") or spec["training"]["seed"]
         state, metrics = STATES[trial["state"]], trial["metrics"]
+        metrics["total_seconds"] = trial["usage"]["total_seconds"]
         right = metrics.get("accuracy", 0.0) * outcomes
         if abs(right - round(right)) > 1e-6:
             raise SystemExit(f"pack: {trial['name']} was not judged by "

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Records the tables of docs/measured/tables.md: one coordinator, one worker,
-# and the six studies of this folder, each once for every training seed.
+# and the studies of this folder, each once for every training seed.
 #
-# usage: recipes/tables/record.sh OUT [SLOTS]
+# usage: recipes/tables/record.sh OUT [SLOTS [TABLE...]]
 #
 # OUT has the registry, the database and, for each table, OUT/tables/NAME.table,
 # written anew after every seed. The same command goes on where it was stopped.
@@ -21,7 +21,15 @@ PARTS=(reviews-groups:1 reviews-groups:2 reviews-groups:3
   reviews-levels:1 tagging-groups:3 tagging-modules:1 tagging-modules:2
   reviews-groups:4 reviews-groups:5 tagging-levels:1 reviews-levels:2
   reviews-modules:3 tagging-modules:3 tagging-groups:4 tagging-groups:5
-  tagging-levels:2)
+  tagging-levels:2 reviews-ranks:1 reviews-ranks:2 tagging-ranks:1
+  tagging-ranks:2)
+if [ $# -gt 2 ]; then
+  wanted=" ${*:3} "
+  for part in "${!PARTS[@]}"; do
+    [[ $wanted == *" ${PARTS[part]%:*} "* ]] || unset "PARTS[part]"
+  done
+  PARTS=("${PARTS[@]}")
+fi
 
 [ -f "$OUT/registry/models.yaml" ] || python3 "$HERE/make_registry.py" \
   --data "${FROSTLINE_DATA:?names the folder of the data sets}" \
@@ -45,7 +53,7 @@ mkdir -p "$OUT/db" "$OUT/tables"
 "$BIN/frostline-coordinator" --data "$OUT/db" --listen 127.0.0.1:0 \
   >"$OUT/coordinator.out" 2>>"$OUT/coordinator.log" &
 COORDINATOR=$!
-until grep -q '[0-9]:[0-9]' "$OUT/coordinator.out"; do
+until grep -qs '[0-9]:[0-9]' "$OUT/coordinator.out"; do
   kill -0 "$COORDINATOR" || exit 1
   sleep 0.2
 done

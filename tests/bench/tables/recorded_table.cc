@@ -85,8 +85,9 @@ class TableReader {
  private:
   void Header(const std::vector<std::string>& words) {
     const std::string& key = words[0];
-    if (words.size() < 2)
+    if (words.size() < (key == "module" ? 3u : 2u)) {
       throw std::runtime_error("'" + key + "' says nothing");
+    }
     if (key == "name") table_.name = words[1];
     if (key == "outcomes") {
       table_.outcomes = static_cast<std::int64_t>(NumberOf(words[1]));
@@ -96,8 +97,9 @@ class TableReader {
                                         ? Direction::kMinimize
                                         : Direction::kMaximize};
     }
-    if (key == "parameter") {
+    if (key == "parameter" || key == "ranks") {
       Levels levels;
+      levels.are_ranks = key == "ranks";
       for (std::size_t i = 2; i < words.size(); ++i) {
         levels.rates.push_back(NumberOf(words[i]));
       }
@@ -106,15 +108,18 @@ class TableReader {
     if (key == "module") Bind(words);
   }
 
-  // "module layer.0 lower", or with a rate: "module head 0.001".
+  // "module layer.0 lower", with a rate "module head 0.001", with an adapter
+  // its rank and its rate "module layer.0 lower rate".
   void Bind(const std::vector<std::string>& words) {
-    const auto known =
-        std::ranges::find(parameters_, words.back(), &Parameter::name);
-    ModuleBinding binding{words[1], std::nullopt, 0.0, std::nullopt};
-    if (known == parameters_.end()) {
-      binding.fixed_rate = NumberOf(words.back());
-    } else {
-      binding.parameter = static_cast<int>(known - parameters_.begin());
+    const auto place = [this](const std::string& name) -> std::optional<int> {
+      const auto known = std::ranges::find(parameters_, name, &Parameter::name);
+      if (known == parameters_.end()) return std::nullopt;
+      return static_cast<int>(known - parameters_.begin());
+    };
+    ModuleBinding binding{words[1], place(words[2]), 0.0, std::nullopt};
+    if (!binding.parameter) binding.fixed_rate = NumberOf(words[2]);
+    if (binding.parameter && words.size() > 3) {
+      binding.adapter = AdapterBinding{*binding.parameter, place(words[3])};
     }
     modules_.push_back(std::move(binding));
   }

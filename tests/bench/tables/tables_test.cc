@@ -96,6 +96,22 @@ TEST(RecordedTable, ModulesTakeTheirRatesFromParametersOrAreFixed) {
   EXPECT_EQ(rates[2].rate, 1e-3);
 }
 
+TEST(RecordedTable, AnAdapterHasItsRankAndItsRate) {
+  std::istringstream lines(
+      "# frostline-table 1\n# name ranks\n# metric accuracy maximize\n"
+      "# outcomes 200\n# parameter rate 1e-3 1e-2\n# ranks low 0 4 8\n"
+      "# module layer.0 low rate\n# module head rate\n"
+      "rate,low,seed,state,accuracy\n0.01,8,1,succeeded,0.9\n");
+  const RecordedTable table = ReadTable(lines, "ranks.table");
+  EXPECT_THAT(table.cells[0].point, ElementsAre(1.0, 2.0));
+  const ModuleBinding& layer = table.space.modules()[0];
+  EXPECT_EQ(layer.adapter->rank_parameter, 1);
+  EXPECT_EQ(layer.adapter->rate_parameter, 0);
+  EXPECT_FALSE(table.space.modules()[1].adapter.has_value());
+  const Domain& ranks = table.space.parameters()[1].domain;
+  EXPECT_EQ(FormatValue(ranks, 2.0), "8");
+}
+
 TEST(RecordedTable, GapsAreKnown) {
   const RecordedTable table = Read("0,0,1,succeeded,0.5,1\n");
   EXPECT_EQ(table.Find({1, 1}), nullptr);
