@@ -89,7 +89,8 @@ def rows_of(design, spec, trials, outcomes):
         values = {p["name"]: p["value"] for p in trial["parameters"]}
         seed = values.get("seed") or spec["training"]["seed"]
         state, metrics = STATES[trial["state"]], trial["metrics"]
-        metrics["total_seconds"] = trial["usage"]["total_seconds"]
+        if "usage" in trial:
+            metrics["total_seconds"] = trial["usage"]["total_seconds"]
         right = metrics.get("accuracy", 0.0) * outcomes
         if abs(right - round(right)) > 1e-6:
             raise SystemExit(f"pack: {trial['name']} was not judged by "

@@ -12,7 +12,7 @@ except ImportError:
     yaml = None
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-FACTS = ("layers", "heads", "no_pooler")
+FACTS = ("layers", "heads", "no_pooler", "above_layers")
 WHOLE = re.compile(r"\$\{([^}]*)\}\Z")
 WITHIN = re.compile(r"\$\{([^}]*)\}")
 OF_STAGE = re.compile(r"([a-z][\w-]*)\.(best(?:-\d+)?|plan)(?:\.(.+))?\Z")
@@ -57,15 +57,21 @@ def put(value, answer):
 
 
 def compute(text, answer):
-    """A name, or two with an operator between."""
-    words = text.split()
-    if len(words) == 1:
-        return answer(text)
-    first, operator, second = words
-    left, right = (int(word) if word.isdigit() else answer(word)
-                   for word in (first, second))
-    return {"/": lambda: left // right, "+": lambda: left + right,
-            "-": lambda: left - right, "*": lambda: left * right}[operator]()
+    """A name, and numbers behind it with operators between, from left to right."""
+    first, *rest = text.split()
+    value = answer(first)
+    for operator, number in zip(rest[::2], rest[1::2]):
+        by = int(number)
+        value = {"/": lambda a, b: a // b, "+": lambda a, b: a + b,
+                 "-": lambda a, b: a - b, "*": lambda a, b: a * b}[operator](value, by)
+    return value
+
+
+def fact(model, name):
+    """What the recipe says of the model."""
+    if name == "above_layers":
+        return ["head"] if model.get("no_pooler") else ["pooler", "head"]
+    return model.get(name)
 
 
 class Entry:
@@ -90,7 +96,7 @@ class Entry:
             return self.values[name]
         model = self.models.get(self.values.get("model"))
         if name in FACTS and model is not None:
-            return model.get(name)
+            return fact(model, name)
         raise Wrong(f"{self.name}: nothing says what {name} is")
 
     def _of_stage(self, stage, what, parameter):
@@ -133,7 +139,7 @@ def entries(recipe, scale):
         def known(name):
             values = recipe["scales"][scale]
             return values[name] if name in values else \
-                recipe["models"][values["model"]].get(name)
+                fact(recipe["models"][values["model"]], name)
         maps = [put(each_map, known)
                 for each_map in (each if isinstance(each, list) else [each])]
         for names in itertools.product(*maps):

@@ -10,6 +10,10 @@ import tempfile
 import unittest
 
 FOLDER = pathlib.Path(__file__).parents[2] / "recipes" / "tables"
+sys.path.insert(0, str(FOLDER))
+
+import pack  # noqa: E402
+
 VOCABULARY = ["[PAD]", "[UNK]", "good", "bad", "food", "##s", "zebra", "dog"]
 
 
@@ -114,6 +118,7 @@ def study(seed):
 def trial(rate, accuracy, state="SUCCEEDED"):
     metrics = {"accuracy": accuracy, "trained_parameters": 1234567.0}
     return {"name": "t", "state": f"TRIAL_STATE_{state}",
+            **({"usage": {"total_seconds": 2.5}} if state == "SUCCEEDED" else {}),
             "parameters": [{"name": "low", "value": rate}],
             "metrics": metrics if state == "SUCCEEDED" else {}}
 
@@ -145,14 +150,24 @@ class Pack(unittest.TestCase):
                           ["0.0003", "1", "succeeded", "0.5"]])
         self.assertIn("# module layer.1 low\n# module head 0.001\n", text)
         self.assertIn("# outcomes 8\n", text)
-        self.assertIn(",1234567,", text)
+        self.assertIn(",1234567,,2.5\n", text)
 
     def test_what_has_not_ended_is_left_out_and_what_diverged_has_no_metric(
             self):
         _, text = self.pack([trial(0, 0.5, "RUNNING"),
                              trial(0.0003, 0.5, "INFEASIBLE")])
-        self.assertTrue(text.endswith("0.0003,1,infeasible,,,,,,,,,,\n"))
+        self.assertTrue(text.endswith("0.0003,1,infeasible,,,,,,,,,,,\n"))
         self.assertNotIn("\n0,", text)
+
+    def test_a_rank_stands_before_its_rate(self):
+        rated = study(1)
+        rated["spec"]["space"]["ties"] = [
+            {"name": "few", "modules": ["layer.0"], "rank": {"ranks": [0, 4]}},
+            {"name": "rate", "modules": ["layer.*"], "levels": {"rates": [0.001, 0.01]}}]
+        self.assertEqual(list(pack.Design(rated["spec"]).header("one", 8))[4:], [
+            "# parameter rate 0.001 0.01", "# ranks few 0 4", "# module layer.0 few rate",
+            "# module layer.1 rate", "# module head 0.001",
+            "rate,few,seed,state," + ",".join(pack.METRICS)])
 
     def test_an_accuracy_of_other_rows_is_refused(self):
         done, _ = self.pack([trial(0, 0.3)])
