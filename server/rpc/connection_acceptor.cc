@@ -26,6 +26,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/strip.h"
+#include "base/mutex.h"
 #include "base/plain/json.h"
 #include "server/rpc/door_policy.h"
 #include "server/rpc/listening_socket.h"
@@ -166,15 +167,29 @@ void ForEachPage(const char* name, Ask ask, Path id_at, See see) {
   }
 }
 
+// Held while a server is built, and while those that there are are listed.
+Mutex& ServersMutex() {
+  static auto* const mutex = new Mutex;
+  return *mutex;
+}
+
 template <typename See>
 void ForEachServer(See see) {
   ForEachPage(
       "server",
-      [](std::intptr_t next) { return Text(grpc_channelz_get_servers(next)); },
+      [](std::intptr_t next) {
+        const MutexLock lock(&ServersMutex());
+        return Text(grpc_channelz_get_servers(next));
+      },
       {"ref", "serverId"}, see);
 }
 
 }  // namespace
+
+std::unique_ptr<grpc::Server> BuildServer(grpc::ServerBuilder& builder) {
+  const MutexLock lock(&ServersMutex());
+  return builder.BuildAndStart();
+}
 
 StreamCounts StreamCounter::Total() {
   StreamCounts total;

@@ -125,7 +125,7 @@ absl::StatusOr<std::unique_ptr<HealthListener>> HealthListener::Listen(
       *std::move(socket), &builder, grpc::InsecureServerCredentials(),
       ConnectionAcceptor::Handshake::kNone, &listener->probe_port_);
   listener->queue_ = builder.AddCompletionQueue();
-  listener->server_ = builder.BuildAndStart();
+  listener->server_ = BuildServer(builder);
   if (listener->server_ == nullptr) {
     return MakeError(ErrorId::kInternal, "gRPC does not start",
                      "look at its lines in the coordinator's log", kField);
@@ -267,7 +267,7 @@ class RpcServer::Impl {
       addresses_.push_back(FormatAddress(address));
       if (!plain && tls_address_.empty()) tls_address_ = addresses_.back();
     }
-    server_ = builder.BuildAndStart();
+    server_ = BuildServer(builder);
     if (server_ == nullptr) {
       return MakeError(ErrorId::kInternal, "gRPC does not start",
                        "look at its lines in the coordinator's log");
