@@ -3,6 +3,7 @@
 // The front door of a real server, with raw sockets.
 #include <grpcpp/grpcpp.h>
 
+#include <atomic>
 #include <deque>
 #include <filesystem>
 #include <fstream>
@@ -287,6 +288,22 @@ TEST_F(TlsDoorTest, CutsWhoseHeadersAreHuge) {
     caller->token = std::string(100'000, 'x');
     EXPECT_TRUE(absl::IsUnavailable(WhoIs(*caller).status()));
   }
+}
+
+// gRPC's books list a server from the first line of its constructor on.
+TEST(StreamCounter, ServersAreBuiltWhileOthersAreListed) {
+  std::atomic<bool> built = false;
+  std::thread lists([&built] {
+    while (!built) StreamCounter::Total();
+  });
+  for (int i = 0; i < 200; ++i) {
+    v1::AdminService::Service service;
+    grpc::ServerBuilder builder;
+    builder.RegisterService(&service);
+    EXPECT_NE(BuildServer(builder), nullptr);
+  }
+  built = true;
+  lists.join();
 }
 
 }  // namespace
