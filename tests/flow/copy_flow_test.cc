@@ -76,7 +76,12 @@ work() {
     >worker.log 2>&1 &
   echo $! >worker.pid
 }
-end_all() { kill -9 "$(cat serve.pid)" "$(cat worker.pid)" 2>/dev/null; true; }
+end_all() {
+  for one in serve.pid worker.pid; do
+    kill -9 "$(cat "$one")" 2>/dev/null || continue
+    while kill -0 "$(cat "$one")" 2>/dev/null; do sleep 0.02; done
+  done
+}
 tell() { frostline study export films -o - --format jsonl | python3 -c '
 import json, sys
 for line in sys.stdin:
