@@ -22,104 +22,77 @@ constexpr char kPatience[] =
     "SET statement_timeout = 0;"
     "SET idle_in_transaction_session_timeout = '15min'";
 
-// The reading side, of a source and of a target.
-absl::StatusOr<std::set<std::string>> ColumnNamesOf(Connection& connection) {
-  ASSIGN_OR_RETURN(
-      const Answer answer,
-      connection.Ask(
-          "SELECT convert_to(relname || '.' || attname, 'UTF8') "
-          "FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid "
-          "WHERE relnamespace = 'frostline'::regnamespace "
-          "AND relkind = 'r' AND attnum > 0 AND NOT attisdropped "
-          "AND relname <> 'schema_version'",
-          {}));
-  std::set<std::string> names;
-  for (int i = 0; i < answer.rows(); ++i) names.insert(answer.BytesAt(i, 0));
-  return names;
-}
-
-absl::StatusOr<std::int64_t> CountRowsOf(Connection& connection,
-                                         const StoredTable& table) {
-  ASSIGN_OR_RETURN(
-      const Answer answer,
-      connection.Ask(absl::StrCat("SELECT count(*) FROM ", table.name), {}));
-  return answer.IntAt(0, 0);
-}
-
-absl::Status ReadRowsOf(
-    Connection& connection, const StoredTable& table,
-    absl::FunctionRef<absl::Status(const StoredRow&)> visit) {
-  const std::string cursor = absl::StrCat("rows_of_", table.name);
-  connection.Queue(absl::StrCat("DECLARE ", cursor, " NO SCROLL CURSOR FOR ",
-                                SelectStored(table)),
-                   {});
-  const std::string fetch =
-      absl::StrCat("FETCH ", kRowsAtOnce, " FROM ", cursor);
-  while (true) {
-    ASSIGN_OR_RETURN(const Answer answer, connection.Ask(fetch, {}));
-    for (int i = 0; i < answer.rows(); ++i) {
-      RETURN_IF_ERROR(visit(TakeStored(table, RowSource{answer, i})));
-    }
-    if (answer.rows() < kRowsAtOnce) break;
-  }
-  return connection.Ask(absl::StrCat("CLOSE ", cursor), {}).status();
-}
-
-absl::StatusOr<StudyKey> LastStudyKeyOf(Connection& connection) {
-  ASSIGN_OR_RETURN(
-      const Answer answer,
-      connection.Ask(
-          "SELECT last_value - CASE WHEN is_called THEN 0 ELSE 1 END "
-          "FROM studies_key_seq",
-          {}));
-  return answer.IntAt(0, 0);
-}
-
-class PostgresCopySource final : public CopySource {
+// The reading side: a source's, and a target's of what was written.
+template <typename Side>
+class PostgresReading : public Side {
  public:
-  explicit PostgresCopySource(std::unique_ptr<Connection> connection)
+  explicit PostgresReading(std::unique_ptr<Connection> connection)
       : connection_(std::move(connection)) {}
-  ~PostgresCopySource() override { LeaveSeat(*connection_, true); }
+  ~PostgresReading() override { LeaveSeat(*connection_, !has_ended_); }
 
   absl::StatusOr<std::set<std::string>> ColumnNames() override {
-    return ColumnNamesOf(*connection_);
+    ASSIGN_OR_RETURN(
+        const Answer answer,
+        connection_->Ask(
+            "SELECT convert_to(relname || '.' || attname, 'UTF8') "
+            "FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid "
+            "WHERE relnamespace = 'frostline'::regnamespace "
+            "AND relkind = 'r' AND attnum > 0 AND NOT attisdropped "
+            "AND relname <> 'schema_version'",
+            {}));
+    std::set<std::string> names;
+    for (int i = 0; i < answer.rows(); ++i) names.insert(answer.BytesAt(i, 0));
+    return names;
   }
+
   absl::StatusOr<std::int64_t> CountRows(const StoredTable& table) override {
-    return CountRowsOf(*connection_, table);
+    ASSIGN_OR_RETURN(
+        const Answer answer,
+        connection_->Ask(absl::StrCat("SELECT count(*) FROM ", table.name),
+                         {}));
+    return answer.IntAt(0, 0);
   }
+
   absl::Status ReadRows(
       const StoredTable& table,
       absl::FunctionRef<absl::Status(const StoredRow&)> visit) override {
-    return ReadRowsOf(*connection_, table, visit);
-  }
-  absl::StatusOr<StudyKey> LastStudyKey() override {
-    return LastStudyKeyOf(*connection_);
+    const std::string cursor = absl::StrCat("rows_of_", table.name);
+    connection_->Queue(
+        absl::StrCat("DECLARE ", cursor, " NO SCROLL CURSOR FOR ",
+                     SelectStored(table)),
+        {});
+    const std::string fetch =
+        absl::StrCat("FETCH ", kRowsAtOnce, " FROM ", cursor);
+    while (true) {
+      ASSIGN_OR_RETURN(const Answer answer, connection_->Ask(fetch, {}));
+      for (int i = 0; i < answer.rows(); ++i) {
+        RETURN_IF_ERROR(visit(TakeStored(table, RowSource{answer, i})));
+      }
+      if (answer.rows() < kRowsAtOnce) break;
+    }
+    return connection_->Ask(absl::StrCat("CLOSE ", cursor), {}).status();
   }
 
- private:
+  absl::StatusOr<StudyKey> LastStudyKey() override {
+    ASSIGN_OR_RETURN(
+        const Answer answer,
+        connection_->Ask(
+            "SELECT last_value - CASE WHEN is_called THEN 0 ELSE 1 END "
+            "FROM studies_key_seq",
+            {}));
+    return answer.IntAt(0, 0);
+  }
+
+ protected:
   std::unique_ptr<Connection> connection_;
+  bool has_ended_ = false;  // the transaction in which all of it happens
 };
 
-class PostgresCopyTarget final : public CopyTarget {
- public:
-  explicit PostgresCopyTarget(std::unique_ptr<Connection> connection)
-      : connection_(std::move(connection)) {}
-  ~PostgresCopyTarget() override { LeaveSeat(*connection_, !is_kept_); }
+using PostgresCopySource = PostgresReading<CopySource>;
 
-  absl::StatusOr<std::set<std::string>> ColumnNames() override {
-    return ColumnNamesOf(*connection_);
-  }
-  absl::StatusOr<std::int64_t> CountRows(const StoredTable& table) override {
-    return CountRowsOf(*connection_, table);
-  }
-  absl::Status ReadRows(
-      const StoredTable& table,
-      absl::FunctionRef<absl::Status(const StoredRow&)> visit) override {
-    return ReadRowsOf(*connection_, table, visit);
-  }
-  absl::StatusOr<StudyKey> LastStudyKey() override {
-    return LastStudyKeyOf(*connection_);
-  }
+class PostgresCopyTarget final : public PostgresReading<CopyTarget> {
+ public:
+  using PostgresReading::PostgresReading;
 
   absl::Status WriteRow(const StoredTable& table,
                         const StoredRow& row) override {
@@ -143,13 +116,9 @@ class PostgresCopyTarget final : public CopyTarget {
 
   absl::Status Commit() override {
     RETURN_IF_ERROR(connection_->Ask("COMMIT", {}).status());
-    is_kept_ = true;
+    has_ended_ = true;
     return absl::OkStatus();
   }
-
- private:
-  std::unique_ptr<Connection> connection_;
-  bool is_kept_ = false;
 };
 
 absl::Status CheckNoRows(Connection& connection) {

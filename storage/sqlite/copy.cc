@@ -18,67 +18,57 @@
 namespace frostline::storage {
 namespace {
 
-// The reading side, of a source and of a target.
-absl::StatusOr<std::set<std::string>> ColumnNamesIn(Database& database) {
-  ASSIGN_OR_RETURN(
-      Statement statement,
-      database.Prepare("SELECT t.name || '.' || c.name FROM sqlite_schema t "
-                       "JOIN pragma_table_info(t.name) c "
-                       "WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite%'"));
-  std::set<std::string> names;
-  while (true) {
-    ASSIGN_OR_RETURN(const bool found, statement.Step());
-    if (!found) return names;
-    names.insert(statement.BytesAt(0));
-  }
-}
-
-absl::Status ReadRowsIn(
-    Database& database, const StoredTable& table,
-    absl::FunctionRef<absl::Status(const StoredRow&)> visit) {
-  ASSIGN_OR_RETURN(Statement statement, database.Prepare(SelectStored(table)));
-  while (true) {
-    ASSIGN_OR_RETURN(const bool found, statement.Step());
-    if (!found) return absl::OkStatus();
-    RETURN_IF_ERROR(visit(TakeStored(table, statement)));
-  }
-}
-
-absl::StatusOr<std::int64_t> CountRowsIn(Database& database,
-                                         const StoredTable& table) {
-  return database.ReadInt(absl::StrCat("SELECT count(*) FROM ", table.name));
-}
-
-absl::StatusOr<StudyKey> LastStudyKeyIn(Database& database) {
-  return database.ReadInt(
-      "SELECT seq FROM sqlite_sequence WHERE name = 'studies'");
-}
-
-class SqliteCopySource final : public CopySource {
+// The reading side: a source's, and a target's of what was written.
+template <typename Side>
+class SqliteReading : public Side {
  public:
-  SqliteCopySource(std::unique_ptr<DataFolder> folder,
-                   std::unique_ptr<Database> database)
+  SqliteReading(std::unique_ptr<DataFolder> folder,
+                std::unique_ptr<Database> database)
       : folder_(std::move(folder)), database_(std::move(database)) {}
 
   absl::StatusOr<std::set<std::string>> ColumnNames() override {
-    return ColumnNamesIn(*database_);
+    ASSIGN_OR_RETURN(
+        Statement statement,
+        database_->Prepare(
+            "SELECT t.name || '.' || c.name FROM sqlite_schema t "
+            "JOIN pragma_table_info(t.name) c "
+            "WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite%'"));
+    std::set<std::string> names;
+    while (true) {
+      ASSIGN_OR_RETURN(const bool found, statement.Step());
+      if (!found) return names;
+      names.insert(statement.BytesAt(0));
+    }
   }
+
   absl::StatusOr<std::int64_t> CountRows(const StoredTable& table) override {
-    return CountRowsIn(*database_, table);
+    return database_->ReadInt(
+        absl::StrCat("SELECT count(*) FROM ", table.name));
   }
+
   absl::Status ReadRows(
       const StoredTable& table,
       absl::FunctionRef<absl::Status(const StoredRow&)> visit) override {
-    return ReadRowsIn(*database_, table, visit);
-  }
-  absl::StatusOr<StudyKey> LastStudyKey() override {
-    return LastStudyKeyIn(*database_);
+    ASSIGN_OR_RETURN(Statement statement,
+                     database_->Prepare(SelectStored(table)));
+    while (true) {
+      ASSIGN_OR_RETURN(const bool found, statement.Step());
+      if (!found) return absl::OkStatus();
+      RETURN_IF_ERROR(visit(TakeStored(table, statement)));
+    }
   }
 
- private:
+  absl::StatusOr<StudyKey> LastStudyKey() override {
+    return database_->ReadInt(
+        "SELECT seq FROM sqlite_sequence WHERE name = 'studies'");
+  }
+
+ protected:
   std::unique_ptr<DataFolder> folder_;  // destroyed last: it is the lock
   std::unique_ptr<Database> database_;
 };
+
+using SqliteCopySource = SqliteReading<CopySource>;
 
 // Removes what a killed copy left: with its journal, which SQLite would make
 // part of a new file of that name.
@@ -89,10 +79,10 @@ void RemovePartial(const std::string& partial) {
   }
 }
 
-class SqliteCopyTarget final : public CopyTarget {
+class SqliteCopyTarget final : public SqliteReading<CopyTarget> {
  public:
   explicit SqliteCopyTarget(std::unique_ptr<DataFolder> folder)
-      : folder_(std::move(folder)),
+      : SqliteReading(std::move(folder), nullptr),
         partial_(folder_->DatabasePath() + ".partial") {}
   ~SqliteCopyTarget() override {
     database_.reset();
@@ -112,21 +102,6 @@ class SqliteCopyTarget final : public CopyTarget {
                            "PRAGMA cache_size = -16384;"));
     RETURN_IF_ERROR(Migrate(*database_, partial_, SchemaSteps()));
     return database_->Execute("BEGIN IMMEDIATE");
-  }
-
-  absl::StatusOr<std::set<std::string>> ColumnNames() override {
-    return ColumnNamesIn(*database_);
-  }
-  absl::StatusOr<std::int64_t> CountRows(const StoredTable& table) override {
-    return CountRowsIn(*database_, table);
-  }
-  absl::Status ReadRows(
-      const StoredTable& table,
-      absl::FunctionRef<absl::Status(const StoredRow&)> visit) override {
-    return ReadRowsIn(*database_, table, visit);
-  }
-  absl::StatusOr<StudyKey> LastStudyKey() override {
-    return LastStudyKeyIn(*database_);
   }
 
   absl::Status WriteRow(const StoredTable& table,
@@ -179,9 +154,7 @@ class SqliteCopyTarget final : public CopyTarget {
                        Target::kDatabase);
   }
 
-  std::unique_ptr<DataFolder> folder_;  // destroyed last: it is the lock
   const std::string partial_;
-  std::unique_ptr<Database> database_;
   bool is_kept_ = false;
 };
 
