@@ -75,19 +75,18 @@ double Computed(char op, double a, double b) {
 // right.
 absl::StatusOr<YamlPtr> Putter::Expression(const std::string& text,
                                            const YamlMark& mark) const {
+  const auto is_operator = [](const std::string& word) {
+    return word.size() == 1 && absl::StrContains(kOperators, word);
+  };
   const std::vector<std::string> words = absl::StrSplit(text, ' ');
-  if (words.size() < 3 || words[1].size() != 1 ||
-      !absl::StrContains(kOperators, words[1])) {
-    return Named(text, mark);
-  }
+  if (words.size() < 3 || !is_operator(words[1])) return Named(text, mark);
   ASSIGN_OR_RETURN(const YamlPtr value, Named(words[0], mark));
   double result = 0.0;
   bool fits = value->kind == Kind::kScalar && words.size() % 2 == 1 &&
               absl::SimpleAtod(value->text, &result);
   for (std::size_t i = 1; fits && i < words.size(); i += 2) {
     double with = 0.0;
-    fits = words[i].size() == 1 && absl::StrContains(kOperators, words[i]) &&
-           absl::SimpleAtod(words[i + 1], &with) &&
+    fits = is_operator(words[i]) && absl::SimpleAtod(words[i + 1], &with) &&
            (words[i] != "/" || with != 0.0);
     if (fits) result = Computed(words[i][0], result, with);
   }

@@ -60,7 +60,7 @@ def compute(text, answer):
     """A name, and numbers behind it with operators between, from left to right."""
     first, *rest = text.split()
     value = answer(first)
-    for operator, number in zip(rest[::2], rest[1::2]):
+    for operator, number in zip(rest[::2], rest[1::2], strict=True):
         by = int(number)
         value = {"/": lambda a, b: a // b, "+": lambda a, b: a + b,
                  "-": lambda a, b: a - b, "*": lambda a, b: a * b}[operator](value, by)

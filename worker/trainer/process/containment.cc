@@ -11,12 +11,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <filesystem>
 #include <system_error>
 
@@ -50,9 +48,7 @@ constexpr std::uint64_t kTruncate = 1U << 14U;   // 3
 constexpr std::uint64_t kBindAndConnect = 3;     // 4: TCP
 constexpr std::uint64_t kSocketsAndSignals = 3;  // 6: those of other processes
 
-std::string Words(int error) {
-  return std::error_code(error, std::generic_category()).message();
-}
+std::string Words(int error) { return std::generic_category().message(error); }
 
 Ruleset RulesetOf(long version) {
   Ruleset wanted;
@@ -143,7 +139,7 @@ sock_filter Answer(std::uint32_t answer) {
 }
 
 // The next instruction if it is `value`, else the one behind that.
-sock_filter Unless(std::uint32_t value) {
+sock_filter NextIf(std::uint32_t value) {
   return BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1);
 }
 
@@ -161,16 +157,16 @@ std::vector<sock_filter> FilterOfCalls() {
   filter.push_back(Answer(kNo));
 #endif
   for (const long call : kRefused) {
-    filter.push_back(Unless(static_cast<std::uint32_t>(call)));
+    filter.push_back(NextIf(static_cast<std::uint32_t>(call)));
     filter.push_back(Answer(kNo));
   }
   // Its family is the low half of the first argument, on a little-endian
   // machine the first word.
   filter.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, 5));
   filter.push_back(Load(offsetof(seccomp_data, args)));
-  filter.push_back(Unless(AF_INET));
+  filter.push_back(NextIf(AF_INET));
   filter.push_back(Answer(kNoSuchFamily));
-  filter.push_back(Unless(AF_INET6));
+  filter.push_back(NextIf(AF_INET6));
   filter.push_back(Answer(kNoSuchFamily));
   filter.push_back(Answer(SECCOMP_RET_ALLOW));
   return filter;
