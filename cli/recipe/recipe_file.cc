@@ -214,7 +214,7 @@ YamlPtr RecipeFields::Take(const std::string& key) {
 }
 
 YamlPtr RecipeFields::TakeMap(const std::string& key) {
-  const YamlPtr value = Take(key);
+  YamlPtr value = Take(key);
   if (value == nullptr || value->kind == Kind::kMap) return value;
   Fail(value->mark, ErrorId::kStudyFileSyntax,
        absl::StrCat(key, " of ", what_, " is ", Describe(*value)),
