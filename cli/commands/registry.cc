@@ -415,6 +415,8 @@ absl::StatusOr<std::optional<registry::BoundaryNeeds>> FindBoundaryNeeds(
   use.train_share = spec.data().train_share();
   use.validation_share = spec.data().validation_share();
   use.max_length = spec.training().max_length();
+  // What "auto" stands for depends on the node, which may keep them in fp32.
+  use.number_bytes = spec.training().precision() == "bf16" ? 2 : 4;
   const v1::HeadSpec& head = spec.training().head();
   const bool as_before = ExtraOf(spec, "head") == "cosine";
   const bool compares =

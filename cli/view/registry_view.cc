@@ -409,7 +409,8 @@ std::string SizesText(const v1::StudySpec& spec,
       " on a node that sees all of it: ", depths.size(),
       depths.size() == 1 ? " depth, " : " depths, ", FormatCount(needs->texts),
       " texts of up to ", FormatCount(needs->tokens), " tokens, ",
-      FormatCount(needs->hidden), " numbers of 4 bytes each");
+      FormatCount(needs->hidden), " numbers of ", needs->number_bytes,
+      " bytes each");
   if (needs->top_is_one_token && depths.back() == needs->layers) {
     absl::StrAppend(&text, "; with all layers frozen, of one token");
   }

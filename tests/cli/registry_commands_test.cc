@@ -2,6 +2,7 @@
 #include <sys/wait.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -455,7 +456,7 @@ class CacheCommandsTest : public ::testing::Test {
     auto group = store.Group(std::string(64, 'a'), "tiny, embeddings").value();
     auto filler = trainer::GroupFiller::Try(group);
     for (std::uint64_t i = 0; i < 1000; ++i) {
-      const std::vector<float> row(256, 1.0F);
+      const std::vector<std::byte> row(1024, std::byte{1});
       EXPECT_TRUE(filler->Add({i, i}, row).ok());
     }
     EXPECT_TRUE(filler->Finish().ok());

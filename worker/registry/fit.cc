@@ -339,9 +339,8 @@ absl::StatusOr<std::int64_t> CountTexts(const Registry& registry,
 }  // namespace
 
 std::int64_t BoundaryNeeds::BytesAt(std::int64_t frozen_layers) const {
-  constexpr std::int64_t kBytesOfANumber = 4;
   const bool one = top_is_one_token && frozen_layers == layers;
-  return texts * (one ? 1 : tokens) * hidden * kBytesOfANumber;
+  return texts * (one ? 1 : tokens) * hidden * number_bytes;
 }
 
 absl::StatusOr<BoundaryNeeds> BoundaryNeedsOf(const Registry& registry,
@@ -351,6 +350,7 @@ absl::StatusOr<BoundaryNeeds> BoundaryNeedsOf(const Registry& registry,
   BoundaryNeeds needs;
   needs.hidden = model.hidden;
   needs.layers = model.layers;
+  needs.number_bytes = use.number_bytes;
   const trainer::TaskKind kind =
       NeedKindOf(registry.data_sets.at(use.study.data), use.study);
   needs.top_is_one_token = !use.reads_all &&

@@ -74,6 +74,7 @@ struct BoundaryUse {
   bool reads_apart = false;     // reads the two texts of a pair separately
   bool reads_all = false;       // reads all tokens of a text, as tagging does
   bool evaluates_only = false;  // only evaluations use boundaries
+  std::int64_t number_bytes = 4;
 };
 
 // How much of a node's disk the boundaries take, at most: of equal texts one
@@ -86,6 +87,7 @@ struct BoundaryNeeds {
   std::int64_t tokens = 0;  // in a text, at most
   std::int64_t hidden = 0;
   std::int64_t layers = 0;
+  std::int64_t number_bytes = 4;  // 2 in bf16
   bool top_is_one_token = false;
 
   // Returns the bytes with that many layers frozen.

@@ -229,11 +229,11 @@ v1::CreateStudyReply ReplyWith(const std::vector<double>& chances) {
 
 TEST(PrefixView, SaysWhatTrialsCanShareAndWhatThatTakes) {
   v1::CreateStudyReply reply = ReplyWith({0, 0.25, 0.25, 0.5});
-  const registry::BoundaryNeeds needs{.texts = 25'000,
-                                      .tokens = 64,
-                                      .hidden = 384,
-                                      .layers = 2,
-                                      .top_is_one_token = true};
+  registry::BoundaryNeeds needs{.texts = 25'000,
+                                .tokens = 64,
+                                .hidden = 384,
+                                .layers = 2,
+                                .top_is_one_token = true};
   EXPECT_EQ(
       RenderPrefixes(reply, needs, 1000),
       "prefixes: 2.25 of 3 leading modules (embeddings, layers) are frozen on "
@@ -242,6 +242,10 @@ TEST(PrefixView, SaysWhatTrialsCanShareAndWhatThatTakes) {
       "boundaries: at most 2.325 GiB on a node that sees all of it: 2 depths, "
       "25,000 texts of up to 64 tokens, 384 numbers of 4 bytes each; with all "
       "layers frozen, of one token. The worker's --prefix-bytes bounds it\n");
+  needs.number_bytes = 2;
+  EXPECT_THAT(RenderPrefixes(reply, needs, 1000),
+              AllOf(HasSubstr("at most 1.162 GiB"),
+                    HasSubstr("384 numbers of 2 bytes each")));
   EXPECT_THAT(RenderPrefixes(reply, std::nullopt, 1000),
               HasSubstr("how large they are is not known here: no registry was "
                         "found that has minilm and imdb"));

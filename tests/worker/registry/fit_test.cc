@@ -46,6 +46,8 @@ TEST_F(BoundaryNeedsTest, ABoundaryIsTokensTimesNumbersForEveryText) {
   EXPECT_EQ(needs.BytesAt(3), 45 * needs.hidden * 4);  // the first token
   use_.reads_apart = use_.reads_all = true;
   EXPECT_EQ(Needs().BytesAt(3), 90 * 8 * needs.hidden * 4);
+  use_.number_bytes = 2;
+  EXPECT_EQ(Needs().BytesAt(3), 90 * 8 * needs.hidden * 2);
 }
 
 TEST_F(BoundaryNeedsTest, NoTextIsLongerThanTheStudyOrTheModelLets) {

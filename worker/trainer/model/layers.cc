@@ -69,10 +69,11 @@ Batch MoveTo(const Batch& batch, at::Device device) {
     return (late ? tensor.pin_memory() : tensor)
         .to(device, tensor.scalar_type(), /*non_blocking=*/late);
   };
-  return {moved(batch.ids),      moved(batch.mask),
-          moved(batch.types),    moved(batch.labels),
-          moved(batch.boundary), moved(batch.noise),
-          moved(batch.lengths),  batch.task};
+  at::Tensor boundary = moved(batch.boundary);
+  if (boundary.defined()) boundary = boundary.to(at::kFloat);  // [B, N, H]
+  return {moved(batch.ids),     moved(batch.mask),   moved(batch.types),
+          moved(batch.labels),  std::move(boundary), moved(batch.noise),
+          moved(batch.lengths), batch.task};
 }
 
 Batch PadTo(std::int64_t tokens, const Batch& batch,

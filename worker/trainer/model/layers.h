@@ -31,7 +31,8 @@ struct Batch {
   at::Tensor types;   // [B, N] int64, or undefined: all 0
   at::Tensor labels;  // [B] or [B, N] int64 (-100: none), [B] float; [B/2]
   // What Prefix gave for these texts, [B, N, H], or [B, 1, H] after all layers
-  // if the head reads no more. If it is undefined, Prefix runs.
+  // if the head reads no more. If it is undefined, Prefix runs. It may be bf16
+  // until MoveTo has made it fp32.
   at::Tensor boundary;
   // [B] int64, the noise of each text, whose bits TextNoise gives. Only
   // training needs it.
@@ -40,8 +41,8 @@ struct Batch {
   std::size_t task = 0;  // which of the model's heads answers
 };
 
-// Returns the batch on the device. Waits for nothing, because what goes to a
-// GPU goes through pinned memory.
+// Returns the batch on the device, its boundary in fp32. Waits for nothing,
+// because what goes to a GPU goes through pinned memory.
 Batch MoveTo(const Batch& batch, at::Device device);
 
 // Pads texts on the right to a multiple of `tokens`, unless that is longer than

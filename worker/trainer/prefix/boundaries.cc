@@ -14,8 +14,8 @@ namespace {
 // The room that a new group begins with; small sets need no more.
 constexpr std::int64_t kFirstRows = 4096;
 
-std::uint64_t ResidentBytesOf(std::int64_t rows, std::int64_t hidden) {
-  return static_cast<std::uint64_t>(rows * hidden) * sizeof(float);
+std::uint64_t ResidentBytesOf(std::int64_t rows, const at::Tensor& like) {
+  return static_cast<std::uint64_t>(rows * like.size(2)) * like.element_size();
 }
 
 }  // namespace
@@ -60,7 +60,7 @@ void ResidentRows::Keep(const std::string& group,
   if (wanted == 0) return;
   Group& held = groups_[group];
   held.last_use = ++uses_;
-  Grow(held, group, held.used + wanted, boundary.size(2));
+  Grow(held, group, held.used + wanted, boundary);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const ResidentRow& row = rows[i];
     if (held.begins.contains(row.key)) continue;
@@ -75,21 +75,21 @@ void ResidentRows::Keep(const std::string& group,
 }
 
 void ResidentRows::Grow(Group& group, const std::string& name,
-                        std::int64_t wanted, std::int64_t hidden) {
+                        std::int64_t wanted, const at::Tensor& like) {
   const std::int64_t now = group.rows.defined() ? group.rows.size(0) : 0;
   if (wanted <= now) return;
   std::int64_t rows = std::max({wanted, 2 * now, kFirstRows});
   // If there is no room to double, there may be room for what is wanted.
-  if (!MakeRoom(name, ResidentBytesOf(rows, hidden))) {
+  if (!MakeRoom(name, ResidentBytesOf(rows, like))) {
     rows = wanted;
-    if (!MakeRoom(name, ResidentBytesOf(rows, hidden))) return;
+    if (!MakeRoom(name, ResidentBytesOf(rows, like))) return;
   }
-  at::Tensor larger =
-      at::zeros({rows, hidden}, at::TensorOptions(at::kFloat).device(device_));
+  at::Tensor larger = at::zeros(
+      {rows, like.size(2)}, like.options().device(device_));  // [capacity, H]
   if (now > 0) {
     larger.narrow(0, 0, group.used).copy_(group.rows.narrow(0, 0, group.used));
   }
-  group.rows = std::move(larger);  // [capacity, H]
+  group.rows = std::move(larger);
 }
 
 bool ResidentRows::MakeRoom(const std::string& but, std::uint64_t bytes) {
@@ -193,19 +193,19 @@ Expected<Done> Boundaries::Foresee(const TokenStore& tokens,
     const std::size_t length = tokens.ids(row).size();
     const RowKey key = KeyOf(tokens, row);
     if (IsThere(key) || !seen.insert(key).second) continue;
-    bytes += maker_.NumbersOf(length) * sizeof(float);
+    bytes += maker_.BytesOf(length);
     if (bytes > kMostForeseenBytes) break;
     lacking[length].push_back(row);
   }
-  return ComputeMany(
-      tokens, lacking,
-      [&](std::uint32_t row, std::span<const float> numbers) -> Expected<Done> {
-        Hold(KeyOf(tokens, row), numbers);
-        return Done{};
-      });
+  return ComputeMany(tokens, lacking,
+                     [&](std::uint32_t row,
+                         std::span<const std::byte> made) -> Expected<Done> {
+                       Hold(KeyOf(tokens, row), made);
+                       return Done{};
+                     });
 }
 
-bool Boundaries::Find(const RowKey& key, std::span<float> into) {
+bool Boundaries::Find(const RowKey& key, std::span<std::byte> into) {
   if (group_ && group_->Read(key, into)) return true;
   const auto held = held_.find(key);
   if (held == held_.end() || held->second.size() != into.size()) return false;
@@ -213,10 +213,10 @@ bool Boundaries::Find(const RowKey& key, std::span<float> into) {
   return true;
 }
 
-void Boundaries::Hold(const RowKey& key, std::span<const float> row) {
-  if (held_bytes_ + row.size_bytes() > kMostHeldBytes) return;
+void Boundaries::Hold(const RowKey& key, std::span<const std::byte> row) {
+  if (held_bytes_ + row.size() > kMostHeldBytes) return;
   if (!held_.try_emplace(key, row.begin(), row.end()).second) return;
-  held_bytes_ += row.size_bytes();
+  held_bytes_ += row.size();
 }
 
 Expected<at::Tensor> Boundaries::FromHost(const TokenStore& tokens,
@@ -225,23 +225,22 @@ Expected<at::Tensor> Boundaries::FromHost(const TokenStore& tokens,
   return CatchTorch([&]() -> Expected<at::Tensor> {
     const std::int64_t kept =
         maker_.TokensKept(static_cast<std::size_t>(width));
-    const auto one = maker_.NumbersOf(static_cast<std::size_t>(width));
-    const at::Tensor boundary =
-        at::zeros({static_cast<std::int64_t>(rows.size()), kept,
-                   static_cast<std::int64_t>(one) / kept},
-                  at::kFloat);  // [B, N, H]
-    auto* const begin = boundary.mutable_data_ptr<float>();
+    const at::Tensor boundary = at::zeros(
+        {static_cast<std::int64_t>(rows.size()), kept, maker_.hidden()},
+        maker_.kind());  // [B, N, H]
+    const std::size_t one = maker_.BytesOf(static_cast<std::size_t>(width));
+    auto* const begin = static_cast<std::byte*>(boundary.mutable_data_ptr());
     RowsByLength lacking;
     std::map<std::uint32_t, std::vector<std::size_t>> places;
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const std::size_t length = tokens.ids(rows[i]).size();
-      const std::span<float> into(begin + i * one, maker_.NumbersOf(length));
+      const std::span<std::byte> into(begin + i * one, maker_.BytesOf(length));
       if (Find(KeyOf(tokens, rows[i]), into)) {
         ++counts_.hits;
         worth_.taken += 1.0;
         continue;
       }
-      std::ranges::fill(into, 0.0F);
+      std::ranges::fill(into, std::byte{0});
       std::vector<std::size_t>& here = places[rows[i]];
       if (here.empty()) lacking[length].push_back(rows[i]);
       here.push_back(i);
@@ -249,11 +248,11 @@ Expected<at::Tensor> Boundaries::FromHost(const TokenStore& tokens,
     const Expected<Done> computed =
         Compute(tokens, lacking,
                 [&](std::uint32_t row,
-                    std::span<const float> numbers) -> Expected<Done> {
+                    std::span<const std::byte> made) -> Expected<Done> {
                   for (const std::size_t i : places[row]) {
-                    std::ranges::copy(numbers, begin + i * one);
+                    std::ranges::copy(made, begin + i * one);
                   }
-                  Hold(KeyOf(tokens, row), numbers);
+                  Hold(KeyOf(tokens, row), made);
                   return Done{};
                 });
     if (!computed.ok()) return computed.fault();
@@ -340,7 +339,7 @@ Expected<Done> Boundaries::Fill(const TokenStore& tokens, GroupFiller& filler) {
   const RowsByLength lacking = Lacking(tokens);
   std::uint64_t bytes = 0;
   for (const auto& [length, rows] : lacking) {
-    bytes += rows.size() * maker_.NumbersOf(length) * sizeof(float);
+    bytes += rows.size() * maker_.BytesOf(length);
   }
   if (auto room = store_->MakeRoom(bytes); !room.ok()) {
     GoOnWithout(room.fault());
@@ -350,8 +349,8 @@ Expected<Done> Boundaries::Fill(const TokenStore& tokens, GroupFiller& filler) {
   const std::int64_t before = counts_.misses;
   std::optional<Fault> full;
   const Expected<Done> computed = ComputeMany(
-      tokens, lacking, [&](std::uint32_t row, std::span<const float> numbers) {
-        Expected<Done> added = filler.Add(KeyOf(tokens, row), numbers);
+      tokens, lacking, [&](std::uint32_t row, std::span<const std::byte> made) {
+        Expected<Done> added = filler.Add(KeyOf(tokens, row), made);
         if (!added.ok()) full = added.fault();
         return added;
       });
@@ -375,23 +374,24 @@ Expected<Done> Boundaries::ComputeMany(const TokenStore& tokens,
   for (const auto& [length, some] : rows) all += some.size();
   std::size_t done = 0;
   double told = work_.seconds();
-  return Compute(
-      tokens, rows,
-      [&](std::uint32_t row, std::span<const float> numbers) -> Expected<Done> {
-        if (auto go_on = work_.stop.Check(); !go_on.ok()) return go_on;
-        if (work_.seconds() - told >= kToldSeconds) {
-          told = work_.seconds();
-          work_.told(done, all);
-        }
-        ++done;
-        return take(row, numbers);
-      });
+  return Compute(tokens, rows,
+                 [&](std::uint32_t row,
+                     std::span<const std::byte> made) -> Expected<Done> {
+                   if (auto go_on = work_.stop.Check(); !go_on.ok())
+                     return go_on;
+                   if (work_.seconds() - told >= kToldSeconds) {
+                     told = work_.seconds();
+                     work_.told(done, all);
+                   }
+                   ++done;
+                   return take(row, made);
+                 });
 }
 
 Expected<Done> Boundaries::Compute(const TokenStore& tokens,
                                    const RowsByLength& rows, const Take& take) {
   const BoundaryMaker::Take counted = [&](std::uint32_t row,
-                                          std::span<const float> numbers,
+                                          std::span<const std::byte> made,
                                           const BoundaryMaker::Origin& origin) {
     ++counts_.misses;
     const std::size_t length = tokens.ids(row).size();
@@ -400,7 +400,7 @@ Expected<Done> Boundaries::Compute(const TokenStore& tokens,
     computed.tokens = length;
     ++computed.texts;
     if (origin.opens_batch) ++computed.batches;
-    return take(row, numbers);
+    return take(row, made);
   };
   for (const auto& [length, some] : rows) {
     ASSIGN_OR_FAULT(const Rows rest, GoOnFromLower(tokens, some, counted));
@@ -419,7 +419,7 @@ Expected<Boundaries::Rows> Boundaries::GoOnFromLower(
         [&](std::uint32_t row) { return stored.Has(KeyOf(tokens, row)); });
     const Rows here(rows.begin(), lacks.begin());
     const BoundaryMaker::Lower lower = {
-        blocks, [&](std::uint32_t row, std::span<float> into) {
+        blocks, [&](std::uint32_t row, std::span<std::byte> into) {
           return stored.Read(KeyOf(tokens, row), into);
         }};
     RETURN_IF_FAULT(maker_.Make(tokens, here, &lower, take));

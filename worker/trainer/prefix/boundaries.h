@@ -9,6 +9,7 @@
 #ifndef FROSTLINE_WORKER_TRAINER_PREFIX_BOUNDARIES_H_
 #define FROSTLINE_WORKER_TRAINER_PREFIX_BOUNDARIES_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -83,9 +84,10 @@ class ResidentRows {
     std::unordered_map<RowKey, std::int64_t, RowKeyHash> begins;
   };
 
-  // Makes the group hold `wanted` rows in all, if there is room.
+  // Makes the group hold `wanted` rows in all, if there is room, of numbers as
+  // those of `like`, [B, N, H].
   void Grow(Group& group, const std::string& name, std::int64_t wanted,
-            std::int64_t hidden);
+            const at::Tensor& like);
   // Drops groups other than `but` until `bytes` more fit. Returns false, and
   // drops none, if they cannot.
   bool MakeRoom(const std::string& but, std::uint64_t bytes);
@@ -180,7 +182,8 @@ class Boundaries {
                          std::span<const std::uint32_t> next);
   bool Has(const TokenStore& tokens, std::span<const std::uint32_t> rows) const;
 
-  // Returns a batch, [B, `width`, H] with 0 after a text's end, or [B, 1, H].
+  // Returns a batch, [B, `width`, H] with 0 after a text's end, or [B, 1, H],
+  // of numbers as they are kept (KindOfBoundary).
   // It is on the model's device if rows stay there, else in main memory.
   Expected<at::Tensor> Of(const TokenStore& tokens,
                           std::span<const std::uint32_t> rows,
@@ -203,7 +206,7 @@ class Boundaries {
   // Returns the key of the text, or of the text and whoever draws its noise.
   RowKey KeyOf(const TokenStore& tokens, std::uint32_t row) const;
   bool IsThere(const RowKey& key) const;  // stored, or on the device
-  bool Find(const RowKey& key, std::span<float> into);
+  bool Find(const RowKey& key, std::span<std::byte> into);
   // Returns the rows that are not stored, each text once however often it
   // occurs.
   RowsByLength Lacking(const TokenStore& tokens) const;
@@ -211,8 +214,8 @@ class Boundaries {
   // Waits for rows of another process. Returns false if none has come for a
   // long time.
   Expected<bool> AwaitOther(const TokenStore& tokens);
-  using Take = std::function<Expected<Done>(std::uint32_t row,
-                                            std::span<const float> boundary)>;
+  using Take = std::function<Expected<Done>(
+      std::uint32_t row, std::span<const std::byte> boundary)>;
   Expected<Done> Compute(const TokenStore& tokens, const RowsByLength& rows,
                          const Take& take);
   // Like Compute, but obeys stops and tells how far it is.
@@ -221,7 +224,7 @@ class Boundaries {
   // Computes the rows that lower groups have, and returns those that none has.
   Expected<Rows> GoOnFromLower(const TokenStore& tokens, Rows rows,
                                const BoundaryMaker::Take& take);
-  void Hold(const RowKey& key, std::span<const float> row);
+  void Hold(const RowKey& key, std::span<const std::byte> row);
   void GoOnWithout(const Fault& fault);
 
   BoundaryMaker maker_;
@@ -234,7 +237,7 @@ class Boundaries {
   std::optional<PrefixGroup> group_;
   std::vector<std::pair<std::int64_t, PrefixGroup>> lower_;
   std::set<const TokenStore*> prepared_;
-  std::unordered_map<RowKey, std::vector<float>, RowKeyHash> held_;
+  std::unordered_map<RowKey, std::vector<std::byte>, RowKeyHash> held_;
   std::size_t held_bytes_ = 0;
   PrefixCounts counts_;
   GroupWorth worth_;

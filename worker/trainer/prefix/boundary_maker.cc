@@ -20,9 +20,13 @@ namespace {
 
 // The version of our arithmetic. Raise it with each change that may change a
 // bit of a boundary.
-constexpr char kArithmetic[] = "frostline 3";
+constexpr char kArithmetic[] = "frostline 4";
 
 }  // namespace
+
+at::ScalarType KindOfBoundary(Precision precision) {
+  return precision == Precision::kBf16 ? at::kBFloat16 : at::kFloat;
+}
 
 std::string KernelFingerprint(const Device& device) {
   std::string text = std::string(kArithmetic) + "\n" + TORCH_VERSION + "\n" +
@@ -150,8 +154,9 @@ std::int64_t BoundaryMaker::TokensKept(std::size_t tokens) const {
   return first_token_ ? 1 : static_cast<std::int64_t>(tokens);
 }
 
-std::size_t BoundaryMaker::NumbersOf(std::size_t tokens) const {
-  return static_cast<std::size_t>(TokensKept(tokens) * model_.config().hidden);
+std::size_t BoundaryMaker::BytesOf(std::size_t tokens) const {
+  return static_cast<std::size_t>(TokensKept(tokens) * model_.config().hidden) *
+         c10::elementSize(kind());
 }
 
 std::size_t BoundaryMaker::MostTextsOf(std::size_t tokens) const {
@@ -203,6 +208,22 @@ at::Tensor BoundaryMaker::RunTop(const at::Tensor& hidden, const Batch& batch,
   return at::cat(one_by_one);  // [B, 1, H]
 }
 
+at::Tensor BoundaryMaker::RunRounded(const at::Tensor& start,
+                                     const Batch& batch, const Pass& pass,
+                                     std::int64_t from, std::int64_t to) const {
+  if (kind() == at::kFloat) {
+    return model_.encoder().Run(start, batch, pass, from, to);  // [B, N, H]
+  }
+  at::Tensor hidden = start;  // [B, N, H]
+  for (std::int64_t block = from; block < to; ++block) {
+    hidden = model_.encoder()
+                 .Run(hidden, batch, pass, block, block + 1)
+                 .to(kind())
+                 .to(at::kFloat);  // [B, N, H]
+  }
+  return hidden;
+}
+
 at::Tensor BoundaryMaker::Run(const TokenStore& tokens, Rows rows,
                               std::size_t sizes, bool top_alone,
                               const at::Tensor& start,
@@ -212,11 +233,11 @@ at::Tensor BoundaryMaker::Run(const TokenStore& tokens, Rows rows,
   const Autocast autocast(precision_, model_.device());
   Pass pass;
   pass.training = noise_.has_value();
-  at::Tensor hidden = model_.encoder().Run(
-      batch.boundary, batch, pass, from, first_token_ ? blocks_ - 1 : blocks_);
+  at::Tensor hidden = RunRounded(batch.boundary, batch, pass, from,
+                                 first_token_ ? blocks_ - 1 : blocks_);
   if (first_token_) hidden = RunTop(hidden, batch, top_alone);
   return hidden.narrow(1, 0, TokensKept(tokens.ids(rows.front()).size()))
-      .to(at::kCPU, at::kFloat)
+      .to(at::kCPU, kind())
       .contiguous();  // [B, N, H], or [B, 1, H]
 }
 
@@ -238,17 +259,17 @@ std::vector<std::uint32_t> BoundaryMaker::Start(
   const auto width = static_cast<std::int64_t>(tokens.ids(rows[0]).size());
   start = at::zeros(
       {static_cast<std::int64_t>(sizes), width, model_.config().hidden},
-      at::kFloat);  // [B, N, H]
-  const auto numbers = static_cast<std::size_t>(start[0].numel());
-  auto* into = start.mutable_data_ptr<float>();
+      kind());  // [B, N, H]
+  const std::size_t bytes = start[0].nbytes();
+  auto* into = static_cast<std::byte*>(start.mutable_data_ptr());
   std::vector<std::uint32_t> read;
   for (const std::uint32_t row : rows) {
-    if (!lower.read(row, {into, numbers})) {
+    if (!lower.read(row, {into, bytes})) {
       unread.push_back(row);
       continue;
     }
     read.push_back(row);
-    into += numbers;
+    into += bytes;
   }
   return read;
 }
@@ -262,7 +283,7 @@ Expected<Done> BoundaryMaker::Make(const TokenStore& tokens, Rows rows,
     BatchSizes known(
         known_[length], MostTextsOf(length),
         [&](std::size_t size) { return SampleOf(tokens, first, size); });
-    const std::size_t numbers = NumbersOf(length);
+    const std::size_t bytes = BytesOf(length);
     std::vector<std::uint32_t> unread;
     while (!rows.empty()) {
       const std::size_t sizes = known.SizeFor(rows.size());
@@ -278,12 +299,12 @@ Expected<Done> BoundaryMaker::Make(const TokenStore& tokens, Rows rows,
                        .opens_batch = true};
       const at::Tensor made =
           Run(tokens, some, sizes, known.top_alone(), start, origin.from);
-      const float* result = made.const_data_ptr<float>();
+      const auto* result = static_cast<const std::byte*>(made.const_data_ptr());
       for (const std::uint32_t row : some) {
-        auto taken = take(row, {result, numbers}, origin);
+        auto taken = take(row, {result, bytes}, origin);
         if (!taken.ok()) return taken;
         origin.opens_batch = false;
-        result += numbers;
+        result += bytes;
       }
     }
     return Make(tokens, unread, nullptr, take);

@@ -11,10 +11,15 @@
 //
 // All layers have the same shapes, except a top layer that gives one token; it
 // is checked on its own.
+//
+// In bf16 each block's result is rounded to bf16, and kept so: in transformers'
+// bf16 the sums along the layers are of that kind, too. Every trial of a depth
+// reads the rounded numbers, whether it computes them or finds them.
 #ifndef FROSTLINE_WORKER_TRAINER_PREFIX_BOUNDARY_MAKER_H_
 #define FROSTLINE_WORKER_TRAINER_PREFIX_BOUNDARY_MAKER_H_
 
 #include <ATen/core/Tensor.h>
+#include <c10/core/ScalarType.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -49,6 +54,9 @@ struct GroupParts {
   // "".
   std::string noise;
 };
+
+// Returns the kind of the numbers of a boundary that is kept.
+at::ScalarType KindOfBoundary(Precision precision);
 
 // Returns a text that names LibTorch, the processor or GPU, its kernels and the
 // number of threads.
@@ -136,13 +144,13 @@ class BoundaryMaker {
   };
   // Receives the boundary of one of the rows that were asked for.
   using Take = std::function<Expected<Done>(std::uint32_t row,
-                                            std::span<const float> boundary,
+                                            std::span<const std::byte> boundary,
                                             const Origin& origin)>;
   // Boundaries of all tokens after fewer blocks, from which to go on. A row
   // that cannot be read is computed from its text.
   struct Lower {
     std::int64_t blocks = 0;
-    std::function<bool(std::uint32_t row, std::span<float> into)> read;
+    std::function<bool(std::uint32_t row, std::span<std::byte> into)> read;
   };
 
   // `blocks` is 1 for the embeddings, or 1 + k for k layers more. With `noise`
@@ -157,8 +165,10 @@ class BoundaryMaker {
   // Returns how many tokens the boundary of a text has: 1 if no more is read,
   // else all.
   std::int64_t TokensKept(std::size_t tokens) const;
-  // Returns how many numbers the boundary of a text has.
-  std::size_t NumbersOf(std::size_t tokens) const;
+  // Returns how many bytes the boundary of a text has.
+  std::size_t BytesOf(std::size_t tokens) const;
+  at::ScalarType kind() const { return KindOfBoundary(precision_); }
+  std::int64_t hidden() const { return model_.config().hidden; }
 
   // Computes the boundaries of `rows`, which have one length, and gives them to
   // `take` one after the other. `lower` may be null. Returns a fault of `take`
@@ -175,6 +185,10 @@ class BoundaryMaker {
 
   Batch BatchOf(const TokenStore& tokens, Rows rows, std::size_t sizes,
                 const at::Tensor& start) const;
+  // Runs blocks, and rounds after each of them to what is kept.
+  at::Tensor RunRounded(const at::Tensor& start, const Batch& batch,
+                        const Pass& pass, std::int64_t from,
+                        std::int64_t to) const;
   // `start` is undefined, or what `from` blocks gave.
   at::Tensor Run(const TokenStore& tokens, Rows rows, std::size_t sizes,
                  bool top_alone, const at::Tensor& start,

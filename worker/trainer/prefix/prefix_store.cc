@@ -69,13 +69,13 @@ Expected<SegmentWriter> SegmentWriter::Create(const std::string& path,
 }
 
 Expected<Done> SegmentWriter::Append(const RowKey& key,
-                                     std::span<const float> row) {
-  if (auto put = file_.Append(row.data(), row.size_bytes()); !put.ok()) {
+                                     std::span<const std::byte> row) {
+  if (auto put = file_.Append(row.data(), row.size()); !put.ok()) {
     return put;
   }
-  places_.push_back({key, at_, static_cast<std::uint32_t>(row.size_bytes()),
-                     Crc32c(0, row.data(), row.size_bytes())});
-  at_ += row.size_bytes();
+  places_.push_back({key, at_, static_cast<std::uint32_t>(row.size()),
+                     Crc32c(0, row.data(), row.size())});
+  at_ += row.size();
   return Done{};
 }
 
@@ -139,15 +139,15 @@ Expected<Segment> Segment::Open(const std::string& path,
 }
 
 Expected<Done> Segment::Read(const RowPlace& place,
-                             std::span<float> into) const {
-  if (place.bytes != into.size_bytes()) {
+                             std::span<std::byte> into) const {
+  if (place.bytes != into.size()) {
     return Spoilt(file_.path(), "has a row of another length");
   }
-  if (auto read = file_.ReadAt(place.at, into.data(), into.size_bytes());
+  if (auto read = file_.ReadAt(place.at, into.data(), into.size());
       !read.ok()) {
     return read;
   }
-  if (Crc32c(0, into.data(), into.size_bytes()) != place.crc) {
+  if (Crc32c(0, into.data(), into.size()) != place.crc) {
     return Spoilt(file_.path(), "has a row with a wrong sum");
   }
   return Done{};
@@ -266,7 +266,7 @@ void PrefixGroup::Refresh() {
   }
 }
 
-bool PrefixGroup::Read(const RowKey& key, std::span<float> into) {
+bool PrefixGroup::Read(const RowKey& key, std::span<std::byte> into) {
   const auto found = places_.find(key);
   if (found == places_.end()) return false;
   const auto& [segment, place] = found->second;
@@ -328,7 +328,8 @@ void GroupFiller::Clean() {
   }
 }
 
-Expected<Done> GroupFiller::Add(const RowKey& key, std::span<const float> row) {
+Expected<Done> GroupFiller::Add(const RowKey& key,
+                                std::span<const std::byte> row) {
   if (!writer_) {
     ASSIGN_OR_FAULT(
         SegmentWriter writer,

@@ -32,7 +32,7 @@ namespace frostline::trainer {
 // A file of rows that were computed once. Little-endian, version 1:
 //
 //   "FLPREFIX", u32 version, u32 0, the group's 64 digits          80 bytes
-//   rows: fp32 numbers, one row behind the other, without padding
+//   rows: numbers of 4 or 2 bytes, one row behind the other, unpadded
 //   index, a row each: key (2 x u64), u64 at, u32 bytes, u32 crc   32 bytes
 //   u64 rows, u64 at of the index, u32 crc of the index, u32 0     24 bytes
 //
@@ -56,7 +56,7 @@ class SegmentWriter {
   static Expected<SegmentWriter> Create(const std::string& path,
                                         const std::string& group);
 
-  Expected<Done> Append(const RowKey& key, std::span<const float> row);
+  Expected<Done> Append(const RowKey& key, std::span<const std::byte> row);
   // Returns the bytes of the rows so far.
   std::uint64_t bytes() const { return at_; }
   // Completes the file. It is the last call.
@@ -83,7 +83,7 @@ class Segment {
 
   // Fills all of `into`, which is as long as the row. Returns kInconsistent if
   // the file is damaged; then throw `into` away.
-  Expected<Done> Read(const RowPlace& place, std::span<float> into) const;
+  Expected<Done> Read(const RowPlace& place, std::span<std::byte> into) const;
 
  private:
   explicit Segment(SourceFile file) : file_(std::move(file)) {}
@@ -159,7 +159,7 @@ class PrefixGroup {
 
   // Fills all of `into`. Returns false if the row is not there, or if it is
   // damaged; then the group forgets it.
-  bool Read(const RowKey& key, std::span<float> into);
+  bool Read(const RowKey& key, std::span<std::byte> into);
 
   // Adds to the group's worth. A failure has no other effect.
   void Note(const GroupWorth& more) const;
@@ -193,7 +193,7 @@ class GroupFiller {
   static std::optional<GroupFiller> Try(PrefixGroup& group);
 
   // Adds a row. It can be read once its segment is full, or after Finish().
-  Expected<Done> Add(const RowKey& key, std::span<const float> row);
+  Expected<Done> Add(const RowKey& key, std::span<const std::byte> row);
   Expected<Done> Finish();
 
  private:

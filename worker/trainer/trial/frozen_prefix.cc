@@ -223,7 +223,7 @@ const PrefixStore* FrozenPrefix::StoreOfNoise() const {
                                  : train.token_total();
   const std::uint64_t bytes =
       tokens * static_cast<std::uint64_t>(trained_.model().config().hidden) *
-      sizeof(float);
+      c10::elementSize(KindOfBoundary(trained_.precision()));
   const auto epochs = static_cast<std::uint64_t>(course_.EpochsBegun());
   const bool fits = epochs * bytes <= environment_.prefixes->most_bytes();
   if (!fits && course_.progress().position.all.epoch == 0) {

@@ -6,9 +6,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <set>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "tests/worker/trainer/data/data_fixture.h"
@@ -108,7 +111,7 @@ TEST(ResidentRows, ClearedItHasNothing) {
   EXPECT_EQ(rows.bytes(), 0U);
 }
 
-using Boundary = std::vector<float>;
+using Boundary = std::vector<std::byte>;
 
 // 41 texts of five tokens each.
 TokenStore TextsOfOneLength() {
@@ -128,21 +131,26 @@ TokenStore TextsOfOneLength() {
   return Tokenize(data, data.AllRows(), tokenizer, {}).value();
 }
 
-class BoundaryMakerOf : public ::testing::TestWithParam<std::int64_t> {
+class BoundaryMakerOf
+    : public ::testing::TestWithParam<std::tuple<std::int64_t, Precision>> {
  protected:
   BoundaryMakerOf() : loaded_(LoadFixture("models/bert-seq2")) {}
 
+  static std::int64_t blocks() { return std::get<0>(GetParam()); }
+  static Precision precision() { return std::get<1>(GetParam()); }
+
   std::map<std::uint32_t, Boundary> Make(
-      const std::vector<std::uint32_t>& rows) {
-    BoundaryMaker maker(loaded_.model, GetParam(), Precision::kFp32);
+      const std::vector<std::uint32_t>& rows,
+      const BoundaryMaker::Lower* lower = nullptr) {
+    BoundaryMaker maker(loaded_.model, blocks(), precision());
     std::map<std::uint32_t, Boundary> made;
     const auto take =
-        [&](std::uint32_t row, std::span<const float> boundary,
+        [&](std::uint32_t row, std::span<const std::byte> boundary,
             const BoundaryMaker::Origin& /*origin*/) -> Expected<Done> {
       made[row] = Boundary(boundary.begin(), boundary.end());
       return Done{};
     };
-    EXPECT_TRUE(maker.Make(tokens_, rows, nullptr, take).ok());
+    EXPECT_TRUE(maker.Make(tokens_, rows, lower, take).ok());
     return made;
   }
 
@@ -170,9 +178,9 @@ TEST_P(BoundaryMakerOf, SaysWhichTextOpensABatch) {
   std::vector<std::uint32_t> rows(tokens_.size());
   for (std::uint32_t i = 0; i < rows.size(); ++i) rows[i] = i;
   SizesByLength known;
-  BoundaryMaker maker(loaded_.model, GetParam(), Precision::kFp32, {}, &known);
+  BoundaryMaker maker(loaded_.model, blocks(), precision(), {}, &known);
   std::vector<bool> opens;
-  const auto take = [&](std::uint32_t, std::span<const float>,
+  const auto take = [&](std::uint32_t, std::span<const std::byte>,
                         const BoundaryMaker::Origin& origin) -> Expected<Done> {
     opens.push_back(origin.opens_batch);
     return Done{};
@@ -188,8 +196,43 @@ TEST_P(BoundaryMakerOf, SaysWhichTextOpensABatch) {
   }
 }
 
+// Rows may be computed from lower ones that were rounded when they were kept.
+TEST_P(BoundaryMakerOf, GoesOnFromALowerBoundaryToTheSameBits) {
+  const std::vector<std::uint32_t> rows = {3, 1, 4, 15, 9, 26};
+  BoundaryMaker below(loaded_.model, 1, precision());
+  std::map<std::uint32_t, Boundary> kept;
+  ASSERT_TRUE(
+      below
+          .Make(tokens_, rows, nullptr,
+                [&](std::uint32_t row, std::span<const std::byte> boundary,
+                    const BoundaryMaker::Origin&) -> Expected<Done> {
+                  kept[row] = {boundary.begin(), boundary.end()};
+                  return Done{};
+                })
+          .ok());
+  const BoundaryMaker::Lower lower = {
+      1, [&](std::uint32_t row, std::span<std::byte> into) {
+        std::ranges::copy(kept.at(row), into.begin());
+        return true;
+      }};
+  EXPECT_EQ(Make(rows, &lower), Make(rows));
+}
+
+TEST_P(BoundaryMakerOf, KeepsTwoBytesOfANumberInBf16) {
+  const BoundaryMaker maker(loaded_.model, blocks(), precision());
+  const std::size_t numbers =
+      (blocks() > 3 ? 1 : 5) *
+      static_cast<std::size_t>(loaded_.model.config().hidden);
+  EXPECT_EQ(maker.BytesOf(5),
+            numbers * (precision() == Precision::kBf16 ? 2 : 4));
+  EXPECT_EQ(Make({0}).at(0).size(), maker.BytesOf(5));
+}
+
 // The embeddings and one layer, all layers, and the top one for one token.
-INSTANTIATE_TEST_SUITE_P(Blocks, BoundaryMakerOf, ::testing::Values(2, 3, 4));
+INSTANTIATE_TEST_SUITE_P(
+    Blocks, BoundaryMakerOf,
+    ::testing::Combine(::testing::Values(2, 3, 4),
+                       ::testing::Values(Precision::kFp32, Precision::kBf16)));
 
 constexpr std::size_t kMost = 12;  // 12, 6, 3, 1
 

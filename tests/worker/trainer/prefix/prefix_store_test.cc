@@ -6,11 +6,13 @@
 
 #include <atomic>
 #include <csignal>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <span>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -28,13 +30,16 @@ namespace frostline::trainer {
 
 inline RowKey KeyOf(std::uint64_t i) { return {i * 77, i}; }
 
+using Bytes = std::vector<std::byte>;
+
 // Returns a row of 1 + i mod 7 numbers.
-inline std::vector<float> RowOf(std::uint64_t i) {
-  std::vector<float> row(1 + i % 7);
-  for (std::size_t j = 0; j < row.size(); ++j) {
-    row[j] = static_cast<float>(i * 10 + j) / 3.0F;
+inline Bytes RowOf(std::uint64_t i) {
+  std::vector<float> numbers(1 + i % 7);
+  for (std::size_t j = 0; j < numbers.size(); ++j) {
+    numbers[j] = static_cast<float>(i * 10 + j) / 3.0F;
   }
-  return row;
+  const auto bytes = std::as_bytes(std::span(numbers));
+  return {bytes.begin(), bytes.end()};
 }
 
 inline std::string GroupNamed(char digit) { return std::string(64, digit); }
@@ -78,7 +83,7 @@ class PrefixStoreTest : public ::testing::Test {
   static int Found(PrefixGroup& group, std::uint64_t rows) {
     int found = 0;
     for (std::uint64_t i = 0; i < rows; ++i) {
-      std::vector<float> row(RowOf(i).size());
+      Bytes row(RowOf(i).size());
       if (!group.Read(KeyOf(i), row)) continue;
       EXPECT_EQ(row, RowOf(i));
       ++found;
@@ -327,7 +332,7 @@ class SegmentTest : public ::testing::Test {
     if (!segment.ok()) return 0;
     int right = 0;
     for (const RowPlace& place : segment.value().rows()) {
-      std::vector<float> row(RowOf(place.key.low).size());
+      Bytes row(RowOf(place.key.low).size());
       if (!segment.value().Read(place, row).ok()) continue;
       EXPECT_EQ(row, RowOf(place.key.low));
       ++right;
@@ -395,7 +400,7 @@ TEST_F(SegmentTest, CutWhileItIsOpenGivesNothing) {
   Write(8);
   const auto segment = Segment::Open(path_, GroupNamed('a')).value();
   std::filesystem::resize_file(path_, 81);
-  std::vector<float> row(1);
+  Bytes row(RowOf(0).size());
   EXPECT_FALSE(segment.Read(segment.rows().front(), row).ok());
 }
 

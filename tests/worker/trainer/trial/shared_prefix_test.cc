@@ -47,8 +47,11 @@ class SharedPrefix : public ::testing::Test {
   }
 
   TrialEnd Run(const FreezeSemantics& freeze, const std::string& rates,
-               const std::string& training = kFour) {
-    TrialEnd end = world_.Run(Trial(freeze, rates, training));
+               const std::string& training = kFour,
+               const std::string& precision = "fp32") {
+    TrialMessage trial = Trial(freeze, rates, training);
+    trial.training.precision = precision;
+    TrialEnd end = world_.Run(trial);
     EXPECT_EQ(end.state, TrialState::kSucceeded) << end.cause;
     end.metrics.erase("train_seconds");
     end.metrics.erase("peak_memory_mib");
@@ -243,6 +246,30 @@ TEST_F(SharedPrefix, GoesOnFromTheNearestLowerBoundary) {
     EXPECT_LT(on_top.usage->flops_spent, whole.usage->flops_spent);
     EXPECT_DOUBLE_EQ(on_top.usage->flops_spent + on_top.usage->flops_shared,
                      whole.usage->flops_spent + whole.usage->flops_shared);
+  }
+}
+
+// In bf16 a boundary is rounded and takes half the bytes; a trial reads the
+// same numbers, whether nobody keeps them, or the store, or the device.
+TEST_F(SharedPrefix, InBf16ABoundaryHasHalfTheBytesAndTheSameBitsAnywhere) {
+  for (int k = 1; k <= 3; ++k) {
+    world_.prefixes.reset();
+    world_.resident.reset();
+    std::filesystem::remove_all(folder());
+    const TrialEnd alone = Run(kOff, FrozenTo(k), kFour, "bf16");
+    Share();
+    const std::int64_t whole =
+        Run(kOff, FrozenTo(k)).usage->prefix.bytes;  // in fp32
+    Run(kOff, FrozenTo(1), kFour, "bf16");
+    const TrialEnd on_top = Run(kOff, FrozenTo(k), kFour, "bf16");
+    EXPECT_EQ(on_top.metrics, alone.metrics) << k;
+    EXPECT_EQ(2 * on_top.usage->prefix.bytes, k == 1 ? 0 : whole) << k;
+    world_.resident.emplace(at::kCPU, std::uint64_t{1} << 30U);
+    for (int i = 0; i < 2; ++i) {
+      const TrialEnd again = Run(kOff, FrozenTo(k), kFour, "bf16");
+      EXPECT_EQ(again.metrics, alone.metrics) << k;
+      EXPECT_EQ(again.usage->prefix.misses, 0) << k;
+    }
   }
 }
 
