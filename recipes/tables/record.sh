@@ -6,7 +6,7 @@
 # usage: recipes/tables/record.sh OUT [SLOTS [TABLE...]]
 #
 # OUT has the registry, the database and, for each table, OUT/tables/NAME.table,
-# written anew after every seed. The same command goes on where it was stopped.
+# of frozen depths NAME.csv, written anew after every seed. The same command goes on where it was stopped.
 # FROSTLINE_DATA names the public data (see make_registry.py), FROSTLINE_MODEL
 # the folder of MiniLM; FROSTLINE_BIN has the programs, default build/bin.
 set -euo pipefail
@@ -22,7 +22,8 @@ PARTS=(reviews-groups:1 reviews-groups:2 reviews-groups:3
   reviews-groups:4 reviews-groups:5 tagging-levels:1 reviews-levels:2
   reviews-modules:3 tagging-modules:3 tagging-groups:4 tagging-groups:5
   tagging-levels:2 reviews-ranks:1 reviews-ranks:2 tagging-ranks:1
-  tagging-ranks:2)
+  tagging-ranks:2 tagging-depths:1 tagging-depths:2 reviews-depths:1
+  reviews-depths:2)
 if [ $# -gt 2 ]; then
   wanted=" ${*:3} "
   for part in "${!PARTS[@]}"; do
@@ -86,7 +87,13 @@ for part in "${PARTS[@]}"; do
   "$BIN/frostline" trial list "$id" --json >"$OUT/$id.trials.json"
   recorded[$table]+=" $OUT/$id.json=$OUT/$id.trials.json"
   read -ra files <<<"${recorded[$table]}"
-  python3 "$HERE/pack.py" --registry "$OUT/registry" \
-    --out "$OUT/tables/$table.table" "${files[@]}"
-  echo "$table with seed ${part#*:} is recorded: $OUT/tables/$table.table"
+  if [[ $table == *-depths ]]; then
+    file=$OUT/tables/$table.csv
+    python3 "$HERE/pack_depths.py" --out "$file" "${files[@]}"
+  else
+    file=$OUT/tables/$table.table
+    python3 "$HERE/pack.py" --registry "$OUT/registry" --out "$file" \
+      "${files[@]}"
+  fi
+  echo "$table with seed ${part#*:} is recorded: $file"
 done

@@ -13,6 +13,7 @@ FOLDER = pathlib.Path(__file__).parents[2] / "recipes" / "tables"
 sys.path.insert(0, str(FOLDER))
 
 import pack  # noqa: E402
+import pack_depths  # noqa: E402
 
 VOCABULARY = ["[PAD]", "[UNK]", "good", "bad", "food", "##s", "zebra", "dog"]
 
@@ -173,6 +174,34 @@ class Pack(unittest.TestCase):
         done, _ = self.pack([trial(0, 0.3)])
         self.assertEqual(done.returncode, 1)
         self.assertIn("not judged by 8 outcomes", done.stderr)
+
+
+class PackDepths(unittest.TestCase):
+    @staticmethod
+    def run_at(depth, accuracy, state="SUCCEEDED", **values):
+        return {"state": f"TRIAL_STATE_{state}", "usage": {"total_seconds": 2.5},
+                "metrics": {"accuracy": accuracy},
+                "parameters": [{"name": name, "value": value} for name, value in
+                               {"prefix_depth": depth, **values}.items()]}
+
+    def test_a_line_has_a_point_at_all_its_depths_with_one_seed(self):
+        first = [self.run_at(5, 0.25, rate=0.1), self.run_at(0, 0.5, rate=0.1),
+                 self.run_at(0, 0.75, rate=0.2)]
+        second = [self.run_at(0, 0.625, rate=0.1), self.run_at(5, 0.125, rate=0.1)]
+        self.assertEqual(list(pack_depths.table_of([first, second])), [
+            "rate,accuracy@0,seconds@0,accuracy@5,seconds@5",
+            "0.1,0.5,2.5,0.25,2.5", "0.1,0.625,2.5,0.125,2.5"])
+
+    def test_what_changes_nothing_at_a_depth_counts_for_all_its_values(self):
+        trials = [self.run_at(0, 0.5, decay=1), self.run_at(0, 0.75, decay=0.5),
+                  self.run_at(5, 0.25)]
+        self.assertEqual(list(pack_depths.table_of([trials]))[1:],
+                         ["0.5,0.75,2.5,0.25,2.5", "1,0.5,2.5,0.25,2.5"])
+
+    def test_what_failed_is_left_out(self):
+        trials = [self.run_at(0, 0.5, rate=0.1), self.run_at(5, 0.5, rate=0.1),
+                  self.run_at(0, 0.5, "FAILED", rate=0.2)]
+        self.assertEqual(len(list(pack_depths.table_of([trials]))), 2)
 
 
 if __name__ == "__main__":

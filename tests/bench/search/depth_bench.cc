@@ -10,6 +10,9 @@
 // (data/README.md), parameters of tables of rates; S: random, tpe, levels-gp;
 // 40 seeds (with --quick 8).
 //
+// With --data FOLDER the tables of hyperparameters are that folder's, and no
+// others are asked.
+//
 //   depth.T.K.correlation   of all points, single runs below against truth
 //   depth.T.K.share         seconds below by those of the whole trial, median
 //   depth.T.K.S.HOW.short_P       what the trial that looks best truly lacks
@@ -130,7 +133,8 @@ struct HyperTable {
   std::vector<int> depths;
   std::vector<int> sizes;  // values of each column
   std::vector<Point> points;
-  std::map<int, std::vector<Shown>> shown;  // by depth, as points
+  // By depth, as points: what each training seed showed.
+  std::map<int, std::vector<std::vector<Shown>>> shown;
 };
 
 std::vector<std::string> Cells(const std::string& line) {
@@ -173,10 +177,13 @@ HyperTable ReadHyperTable(const std::filesystem::path& path) {
       point.push_back(static_cast<double>(
           std::distance(values[i].begin(), values[i].find(row[i]))));
     }
-    table.points.push_back(std::move(point));
+    const auto known = std::ranges::find(table.points, point);
+    const auto place = static_cast<std::size_t>(known - table.points.begin());
+    if (known == table.points.end()) table.points.push_back(std::move(point));
     std::size_t at = values.size();
     for (const int depth : table.depths) {
-      table.shown[depth].push_back({row[at], row[at + 1]});
+      table.shown[depth].resize(table.points.size());
+      table.shown[depth][place].push_back({row[at], row[at + 1]});
       at += 2;
     }
   }
@@ -219,12 +226,17 @@ Problem ProblemOf(const HyperTable& table, int cheap, bool searched) {
     point[0] = cheap;
     return point;
   };
-  problem.run = [&table](const Point& point, Rng&) {
+  const auto runs_of = [&table](const Point& point) -> const auto& {
     return table.shown.at(static_cast<int>(point[0]))[PlaceOf(table, point)];
   };
-  problem.truth = [&table](const Point& point) {
-    return table.shown.at(static_cast<int>(point[0]))[PlaceOf(table, point)]
-        .value;
+  problem.run = [runs_of](const Point& point, Rng& rng) {
+    const std::vector<Shown>& runs = runs_of(point);
+    return runs[rng.Below(runs.size())];
+  };
+  problem.truth = [runs_of](const Point& point) {
+    double sum = 0.0;
+    for (const Shown& run : runs_of(point)) sum += run.value;
+    return sum / static_cast<double>(runs_of(point).size());
   };
   problem.nearest = [&table](const Point& wish, const std::set<Point>& taken) {
     std::optional<Point> nearest;
@@ -551,6 +563,7 @@ void RunAll(const Bench& bench) {
     if (entry.path().extension() == ".csv") paths.insert(entry.path());
   }
   for (const std::filesystem::path& path : paths) RunHyper(bench, path);
+  if (!bench.file().empty()) return;
   for (const std::string task : {"reviews", "tagging"}) {
     const std::string start = tests + "tables/data/" + task;
     RunRates(bench, start + "-groups.table", {1, 2});
