@@ -299,12 +299,12 @@ TARGETS = {"ffn_out": r".*(layer\.\d+\.output\.dense|mlp\.Wo|\.down_proj)",
 def module_of(name):
     """(embeddings | layer.N | head, attention | ffn | nothing)."""
     parts = name.replace(".layers.", ".layer.").split(".")
+    if "projection" in parts or parts[0] in ("pooler", "head", "classifier", "score"):
+        return "head", ""
     if parts[1] in ("final_norm", "norm"):  # behind all layers
         return f"layer.{LAYERS - 1}", "ffn"
     if parts[1] == "embed_tokens":
         return "embeddings", ""
-    if "projection" in parts or parts[0] in ("pooler", "head", "classifier", "score"):
-        return "head", ""
     if "layer" not in parts:
         whole = {"embeddings", "embeddings_project", "encoder"}
         return ("embeddings" if whole & set(parts) else "head"), ""
