@@ -106,11 +106,13 @@ def _about() -> str:
 def build_freezebench(folder) -> str:
     """The recorded tables, as a package without anything of ours beside them."""
     home = HERE / "freezebench"
-    tables = HERE.parent / "tests" / "bench" / "tables" / "data"
+    bench = HERE.parent / "tests" / "bench"
+    tables = [*(bench / "tables/data").glob("*.table"), *(bench / "search/data").glob("*.table"),
+              *(bench / "search/data").glob("*-depths.csv")]
     files = {f"freezebench/{path.name}": path.read_bytes()
              for path in (*sorted(home.glob("*.py")), home / "README.md")}
     files.update({f"freezebench/data/{path.name}": path.read_bytes()
-                  for path in sorted(tables.glob("*.table"))})
+                  for path in sorted(tables, key=lambda one: one.name)})
     about = metadata("freezebench", "Real fine-tunings by layer, as tables.",
                      ("pandas>=2", "optuna>=4"),
                      {"frostline": [f"frostline[server]=={version()}"]})

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""FreezeBench: 5,728 real fine-tunings by layer, as tables that answer in microseconds.
+"""FreezeBench: 9,476 real fine-tunings by layer, as tables that answer in microseconds.
 
     import freezebench
     table = freezebench.load("reviews-levels")
-    table.runs     # a row for each run: rates, seed, state, accuracy, seconds, …
+    table.runs     # a row for each run: its point, seed, state, accuracy, seconds, …
     table.cells    # a row for each point: mean, deviation and number of its runs
 
     import optuna

@@ -37,7 +37,8 @@ def make(name: str, seed: int, problem: Problem, trials: int, client: Any) -> An
         from frostline.optuna import FrostlineSampler
         # The names tell it that these are rates of modules, in the order of depth.
         modules = {one.replace(".", r"\."): f"layer.{k}"
-                   for k, one in enumerate(problem.table.parameters)}
+                   for k, one in enumerate(problem.table.parameters)
+                   if problem.form == "rates"}
         return FrostlineSampler(problem.search_space, seed=seed, sampler=kind,
                                 budget=trials, modules=modules, connect=client)
     try:
@@ -51,8 +52,10 @@ def make(name: str, seed: int, problem: Problem, trials: int, client: Any) -> An
 def search(name: str, table: Table, seed: int, budgets: Sequence[int],
            client: Any = None) -> List[Row]:
     """A search with the largest budget, and what its beginnings would have recommended."""
-    # Ours knows rates from frozen up; integers are the best form for the others.
-    problem = Problem(table, seed, "rates" if name.startswith("frostline:") else "levels")
+    # Ours knows rates of modules from frozen up; integers are the best form for all else.
+    rates = name.startswith("frostline:") and set(table.parameters) <= set(
+        table.modules.values())
+    problem = Problem(table, seed, "rates" if rates else "levels")
     sampler = make(name, seed, problem, max(budgets), client)
     study = optuna.create_study(
         study_name=f"{table.name} {name} {seed}", sampler=sampler,

@@ -23,8 +23,9 @@ class Problem(BaseProblem):
     point has another. Where a point was not recorded, the nearest one is run instead.
     A run that diverged prunes its trial.
 
-    `form` says how a rate is asked for: "levels", an integer that counts from frozen up, or
-    "rates", a choice of the rates themselves. Not for several threads at a time."""
+    `form` says how a parameter is asked for: "levels", an integer that counts its levels from
+    the lowest up, from frozen where it is a rate, or "rates", a choice of the levels
+    themselves. Not for several threads at a time."""
 
     def __init__(self, table: Union[str, Table], seed: int = 0, form: str = "levels") -> None:
         if form not in ("levels", "rates"):
@@ -37,10 +38,10 @@ class Problem(BaseProblem):
     @property
     def search_space(self) -> Dict[str, optuna.distributions.BaseDistribution]:
         if self.form == "levels":
-            return {name: optuna.distributions.IntDistribution(0, len(rates) - 1)
-                    for name, rates in self.table.levels.items()}
-        return {name: optuna.distributions.CategoricalDistribution(rates)
-                for name, rates in self.table.levels.items()}
+            return {name: optuna.distributions.IntDistribution(0, len(levels) - 1)
+                    for name, levels in self.table.levels.items()}
+        return {name: optuna.distributions.CategoricalDistribution(levels)
+                for name, levels in self.table.levels.items()}
 
     @property
     def directions(self) -> List[optuna.study.StudyDirection]:

@@ -5,6 +5,7 @@ Optuna and the real OptunaHub."""
 import contextlib
 import io
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -39,10 +40,32 @@ a,b,seed,state,loss
 """
 
 
+RANKS = """# frostline-table 1
+# name ranked
+# metric accuracy maximize
+# parameter rate 0.1 0.2
+# ranks low 0 8
+# ranks high 0 8
+# module layer.0 low rate
+# module layer.1 high rate
+# module layer.2 high rate
+# module head rate
+# module embeddings 0
+rate,low,high,seed,state,accuracy
+0.1,0,8,1,succeeded,0.5
+0.2,8,8,1,succeeded,0.75
+"""
+DEPTHS = """rate,batch_size,accuracy@0,seconds@0,accuracy@2,seconds@2
+0.1,8,0.5,4,0.25,2
+0.3,8,0.75,5,0.5,3
+0.1,8,0.625,6,0.125,1
+"""
+
+
 @contextlib.contextmanager
-def small(text=SMALL):
+def small(text=SMALL, name="small.table"):
     with scratch() as folder:
-        path = folder / "small.table"
+        path = folder / name
         path.write_text(text)
         yield str(path)
 
@@ -57,12 +80,18 @@ def main(*arguments):
 class Tables(unittest.TestCase):
     def test_all_that_was_recorded_is_there(self):
         tables = [freezebench.load(name) for name in freezebench.names()]
-        self.assertEqual(6, len(tables))
-        self.assertEqual(5728, sum(len(one.runs) for one in tables))
-        self.assertEqual([True, False, True] * 2, [one.is_complete for one in tables])
+        self.assertEqual(9, len(tables))
+        self.assertEqual(9668, sum(len(one.runs) for one in tables))
+        self.assertEqual({"reviews-levels", "tagging-levels"},
+                         {one.name for one in tables if not one.is_complete})
         said = (ROOT / "docs/measured/tables.md").read_text()
+        readme = (PACKAGE / "freezebench/README.md").read_text()
         for table in tables:  # the page's "best of all cells"
-            self.assertIn(f"{table.truth(table.best):.3f}".lstrip("0"), said, table.name)
+            best = f"{table.truth(table.best):.3f}".lstrip("0")
+            if not table.name.endswith("-depths"):
+                self.assertIn(best, said, table.name)
+            self.assertRegex(readme, rf"{table.name}`.*\| {len(table.values):,} \|"
+                             rf".*{len(table.runs):,}.* \| {best} \|")
 
     def test_a_point_has_its_mean_over_seeds(self):
         table = freezebench.load("reviews-groups")
@@ -83,13 +112,57 @@ class Tables(unittest.TestCase):
             self.assertEqual((0.2, 0.1), table.nearest({"a": 0.1, "b": 0.1}))
             self.assertEqual((0.1, 0.0), table.nearest({"a": 0.2, "b": 0}))
 
+    def test_ranks_are_levels_that_say_so(self):
+        with small(RANKS) as path:
+            table = freezebench.load(path)
+            self.assertEqual({"low": ["layer.0"], "high": ["layer.1", "layer.2"]}, table.ranks)
+            self.assertEqual({"layer.0": "rate", "layer.1": "rate", "layer.2": "rate",
+                              "head": "rate", "embeddings": 0.0}, table.modules)
+            self.assertEqual((0.2, 8.0, 8.0), table.best)
+            self.assertEqual((0.1, 0.0, 8.0), table.nearest({"rate": 0.1, "low": 0, "high": 0}))
+        self.assertEqual({}, freezebench.load("reviews-groups").ranks)
+        recorded = freezebench.load("reviews-ranks")
+        self.assertEqual(["lower", "middle", "upper"], list(recorded.ranks))
+        self.assertEqual([0, 4, 8, 16, 32], recorded.levels["upper"])
+        adapted = recorded.runs.groupby(["lower", "middle", "upper"]).trained_parameters
+        self.assertEqual(148610, adapted.first()[0, 0, 0])  # the head alone
+        self.assertLess(148610, adapted.first()[0, 0, 4])
+
+    def test_a_depth_is_a_parameter_and_a_line_a_training_seed(self):
+        with small(DEPTHS, "own.csv") as path:
+            table = freezebench.load(path)
+            self.assertEqual("own", table.name)
+            self.assertEqual({"rate": [0.1, 0.3], "batch_size": [8], "prefix_depth": [0, 2]},
+                             table.levels)
+            self.assertEqual([0.5, 0.625], table.values[0.1, 8.0, 0.0])
+            self.assertEqual(0.1875, table.truth((0.1, 8, 2)))
+            self.assertEqual((0.3, 8.0, 0.0), table.best)
+            last = table.runs.iloc[-1]
+            self.assertEqual((0.1, 2, 2, 1), (last.rate, last.prefix_depth, last.seed,
+                                              last.total_seconds))
+            space = freezebench.Problem(path).search_space
+            self.assertEqual(optuna.distributions.IntDistribution(0, 1), space["prefix_depth"])
+        recorded = freezebench.load("tagging-depths")
+        self.assertEqual({2}, set(recorded.cells["runs"]))
+        # Where all is frozen below the head a decay changes nothing.
+        deep = recorded.runs[recorded.runs.prefix_depth == 5]
+        self.assertEqual({1}, set(deep.groupby(["base_rate", "batch_size", "seed"])
+                                  .accuracy.nunique()))
+        self.assertEqual(1248, len(recorded.runs) - len(deep) * 4 // 5)
+
     def test_what_is_no_table_is_said_to_be_none(self):
         with self.assertRaisesRegex(ValueError, "no table 'imdb': take reviews-groups, "):
             freezebench.load("imdb")
         for text, said in ((SMALL.replace("# name small\n", ""), "no line '# name"),
                            (SMALL.replace("seed,state", "seed,was"), "no column state"),
-                           ("a,b\n1,2\n", "no line '# metric")):
+                           ("a,b\n1,2\n", "no line '# metric"),
+                           (RANKS.replace("# ranks low 0 8\n", ""), "no line '# ranks low ")):
             with small(text) as path, self.assertRaisesRegex(ValueError, said):
+                freezebench.load(path)
+        for text, said in (("a,b\n1,2\n", "no column accuracy@0"),
+                           (DEPTHS.replace("seconds@2", "s"), "no column seconds@2"),
+                           ("accuracy@0,seconds@0\n1,2\n", "no column before accuracy@0")):
+            with small(text, "own.csv") as path, self.assertRaisesRegex(ValueError, said):
                 freezebench.load(path)
         with self.assertRaisesRegex(ValueError, "0.5 is no level of lower .*take 0, 0.0001"):
             freezebench.load("reviews-groups").nearest(
@@ -156,6 +229,15 @@ class Leaderboard(unittest.TestCase):
             self.assertTrue(said.splitlines()[1].startswith("frostline:auto"), said)
         self.assertEqual(rows[:6], leaderboard.run(("optuna:RandomSampler",), *asked[1:]))
 
+    def test_ranks_and_depths_are_searched_too(self):
+        with coordinator() as (address, _), frostline.connect(address) as client:
+            rows = leaderboard.run(("frostline:tpe", "optuna:TPESampler"),
+                                   ["reviews-ranks", "tagging-depths"], [12], range(1), client)
+        for row in rows:
+            table = freezebench.load(row.table)
+            self.assertIn(row.truth, set(table.cells["mean"]))
+            self.assertGreater(row.truth, table.cells["mean"].median())
+
     def test_a_search_is_judged_by_the_truth_of_what_it_recommends(self):
         table = freezebench.load("reviews-modules")
         name = "optuna:RandomSampler"
@@ -197,7 +279,12 @@ class Wheel(unittest.TestCase):
             subprocess.run([folder / "env/bin/python", "-m", "pip", "--isolated", "install",
                             "--quiet", "--no-index", "--no-deps", folder / made], check=True)
             packages = next((folder / "env/lib").iterdir()) / "site-packages"
-            self.assertEqual(6, len(list((packages / "freezebench/data").iterdir())))
+            self.assertEqual(9, len(list((packages / "freezebench/data").iterdir())))
+            self.assertEqual(str(freezebench.names()), subprocess.run(
+                [sys.executable, "-c", "import freezebench; print(freezebench.names())"],
+                env=os.environ | {"PYTHONPATH": os.pathsep.join(
+                    [str(packages), os.environ["PYTHONPATH"]])},
+                check=True, capture_output=True, text=True).stdout.strip())
             self.assertFalse((packages / "frostline").exists())
             self.assertTrue((folder / "env/bin/freezebench").exists())
             self.assertIn("pandas", next(packages.glob("freezebench*/METADATA")).read_text())
