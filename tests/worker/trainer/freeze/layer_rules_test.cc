@@ -4,6 +4,7 @@
 #include <ATen/ops/diag.h>
 #include <ATen/ops/eye.h>
 #include <ATen/ops/full_like.h>
+#include <ATen/ops/stack.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 
@@ -21,6 +22,7 @@ namespace frostline::trainer {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::ElementsAreArray;
 using ::testing::IsEmpty;
 
 const ModuleRates kAll = {{"embeddings", 1e-3}, {"layer.0", 1e-3},
@@ -48,31 +50,102 @@ TEST(LayerRules, AllSignalAndNothingAtAll) {
   EXPECT_EQ(SignalToNoise(at::zeros({3, 5})), 0.0);
 }
 
-// Recorded from numpy, in fp64, by the authors' formula: singular values above
-// the threshold over the others over the largest.
-TEST(LayerRules, SignalsAreThoseOfNumpy) {
-  const std::map<std::string, std::vector<double>> recorded = {
-      {"attention.output.dense", {0.556697, 0.407334, 0.326618}},
-      {"attention.self.key", {0.399066, 0.563205, 0.388528}},
-      {"attention.self.query", {0.482645, 0.298077, 0.335221}},
-      {"attention.self.value", {0.41409, 0.610433, 0.389392}},
-      {"intermediate.dense", {1.564869, 1.787362, 1.749281}},
-      {"output.dense", {2.120186, 1.28681, 1.723164}}};
-  const Model model = LoadFixture("models/bert-seq2").model;
-  const std::map<std::string, double> signals = SignalsOf(model);
-  EXPECT_EQ(signals.size(), 18U);
-  for (const auto& [matrix, of_layer] : recorded) {
-    for (std::size_t i = 0; i < of_layer.size(); ++i) {
-      const std::string name =
-          "bert.encoder.layer." + std::to_string(i) + "." + matrix + ".weight";
-      ASSERT_TRUE(signals.contains(name)) << name;
-      EXPECT_NEAR(signals.at(name), of_layer[i], 2e-5) << name;
+// What scripts/rules_fixtures.py recorded of a seed, in fp64: small matrices,
+// and a model that is multiplied column by column.
+class RecordedRules : public ::testing::TestWithParam<const char*> {
+ protected:
+  RecordedRules()
+      : recorded_(FixturePath("../../worker/trainer/freeze/data/rules_" +
+                              std::string(GetParam()) + ".json")),
+        model_(LoadFixture(std::string(recorded_["model"].text)).model) {
+    for (Weight& each : model_.weights()) {
+      if (const JsonValue* eighths =
+              recorded_["factors"].Find(each.spec.name)) {
+        each.value.mul_(at::tensor(Numbers(*eighths), at::kFloat));
+      }
     }
   }
-  const LayerScores places = PlacesBySignal(model, kAll, signals);
-  EXPECT_NEAR(places.at("layer.0"), 10.0 / 6, 1e-12);
-  EXPECT_NEAR(places.at("layer.1"), 11.0 / 6, 1e-12);
-  EXPECT_NEAR(places.at("layer.2"), 15.0 / 6, 1e-12);
+
+  // `scores` are the recorded ones, and choose as many of the layers.
+  void Expect(const LayerScores& scores, const std::string& figures,
+              const std::string& rule, bool least_is_best) const {
+    EXPECT_EQ(scores.size(), 3U);
+    for (const auto& [layer, score] : scores) {
+      const double wanted = recorded_[figures].Find(layer)->number;
+      EXPECT_NEAR(score, wanted, 1e-5 * wanted) << layer;
+    }
+    const std::vector<std::string> layers =
+        LayersWithRate(model_.config(), kAll);
+    const JsonValue* chosen = recorded_[rule].first;
+    for (const double share : Numbers(recorded_["shares"])) {
+      EXPECT_THAT(TopShare(layers, scores, least_is_best, share),
+                  ElementsAreArray(Texts(*chosen)))
+          << rule << " " << share;
+      chosen = chosen->next;
+    }
+    EXPECT_EQ(chosen, nullptr);
+  }
+
+  // [B, N], or [B] where the rows are numbers.
+  at::Tensor Integers(const std::string& name) const {
+    std::vector<at::Tensor> rows;
+    const JsonValue* list = recorded_["batch"].Find(name);
+    if (list->first->first == nullptr) {
+      return at::tensor(Numbers(*list)).to(at::kLong);
+    }
+    for (const JsonValue* row = list->first; row != nullptr; row = row->next) {
+      rows.push_back(at::tensor(Numbers(*row)).to(at::kLong));
+    }
+    return at::stack(rows);
+  }
+
+  JsonFixture recorded_;
+  Model model_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Seeds, RecordedRules, ::testing::Values("s41", "s42"),
+                         [](const auto& each) { return each.param; });
+
+TEST_P(RecordedRules, RatiosOfMatricesAreThoseOfNumpy) {
+  for (const JsonValue* each = recorded_["matrices"].first; each != nullptr;
+       each = each->next) {
+    std::vector<at::Tensor> rows;
+    for (const JsonValue* row = each->Find("rows")->first; row != nullptr;
+         row = row->next) {
+      rows.push_back(at::tensor(Numbers(*row), at::kFloat));
+    }
+    const double wanted = each->Find("ratio")->number;
+    EXPECT_NEAR(SignalToNoise(at::stack(rows)), wanted, 1e-5 * wanted);
+  }
+}
+
+TEST_P(RecordedRules, SpectrumChoosesWhatNumpyChooses) {
+  const std::map<std::string, double> signals = SignalsOf(model_);
+  EXPECT_EQ(signals.size(), 18U);
+  EXPECT_EQ(recorded_["ratios"].count, 18U);
+  for (const auto& [name, signal] : signals) {
+    const JsonValue* wanted = recorded_["ratios"].Find(name);
+    ASSERT_NE(wanted, nullptr) << name;
+    EXPECT_NEAR(signal, wanted->number, 2e-5) << name;
+  }
+  Expect(PlacesBySignal(model_, kAll, signals), "places", "spectrum", true);
+}
+
+TEST_P(RecordedRules, RelativeGradientsAreThoseOfAutograd) {
+  for (Weight& each : model_.weights()) each.value.set_requires_grad(true);
+  Batch batch;
+  batch.ids = Integers("input_ids");
+  batch.mask = Integers("attention_mask");
+  batch.labels = Integers("labels");
+  LossOf(model_.head().spec(), model_.Forward(batch, Pass{}), batch.labels, 0.0,
+         {})
+      .backward();
+  std::vector<at::Tensor> gradients;
+  for (const Weight& each : model_.weights()) {
+    gradients.push_back(each.value.grad());
+  }
+  Expect(RelativeGradients(model_, kAll, gradients), "gradients", "gradient",
+         false);
 }
 
 TEST(LayerRules, PlacesAreOfTheModulesThatHaveRates) {
