@@ -27,9 +27,14 @@ namespace {
 constexpr char kStack[] = R"((?:^|\.)(?:layers?|h|blocks?|resblocks)\.)";
 constexpr char kNoLayer[] =
     R"(^(?!.*(?:^|\.)(?:layers?|h|blocks?|resblocks)\.\d+\.))";
+// DeBERTa normalizes its table of distances by `encoder.LayerNorm`.
 constexpr char kOfEmbeddings[] =
-    R"((?:.*\.)?(?:\w*embed\w*|wte|wpe|\w*_token)(?:\.|$))";
+    R"((?:.*\.)?(?:(?:\w*embed\w*|wte|wpe|\w*_token)(?:\.|$)|encoder\.LayerNorm\.))";
 constexpr char kOfPooler[] = R"((?:.*\.)?pooler\.)";
+// The norm behind the last layer, which our trainer counts as that layer's.
+constexpr char kOfLastNorm[] =
+    R"((?!(?:.*\.)?(?:\w*embed\w*|pooler|\w*head\w*|cls|\w*classifier|score)\.))"
+    R"((?:.*\.)?(?:norm|final_norm|final_layer_norm|ln_f|ln_post|layernorm)\.)";
 // What of a layer is of its attention. The norm behind it is of the other part.
 constexpr char kOfAttention[] =
     R"((?!post_attention)(?:\w*(?:attn|attention)\w*|input_layernorm|norm1|ln_?1|layernorm_before)\.)";
@@ -87,6 +92,18 @@ class ModelParts {
     return has_ranks() ? part.rank.value_or(0) > 0 : has_adapters();
   }
   int layers() const { return layers_; }
+  // The index of the part that has the norm behind the last layer: that layer,
+  // or its second half.
+  std::optional<std::size_t> OfLastNorm() const {
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      const PartKind kind = parts_[i].kind;
+      if (parts_[i].layer == layers_ - 1 &&
+          (kind == PartKind::kLayer || kind == PartKind::kFfn)) {
+        return i;
+      }
+    }
+    return std::nullopt;
+  }
   // Modules that are one here and several in the plan, with different rates.
   const std::set<std::string>& joined() const { return joined_; }
 
@@ -267,6 +284,7 @@ std::string Expression(const ModelParts& parts, PartKind kind,
         std::pair(PartKind::kPooler, kOfPooler)}) {
     if (parts.Has(other)) absl::StrAppend(&rest, "(?!", expression, ")");
   }
+  if (parts.OfLastNorm()) absl::StrAppend(&rest, "(?!", kOfLastNorm, ")");
   return rest;
 }
 
@@ -285,9 +303,13 @@ std::vector<RatedExpression> Expressions(const ModelParts& parts) {
     layers[key].push_back(part.layer);
   }
   std::vector<RatedExpression> found;
-  found.reserve(order.size());
+  found.reserve(order.size() + 1);
   for (const auto& key : order) {
     found.push_back({Expression(parts, key.first, layers[key]), key.second});
+  }
+  if (const auto last = parts.OfLastNorm()) {
+    found.push_back(
+        {absl::StrCat(kNoLayer, kOfLastNorm), parts.all()[*last].rate});
   }
   return found;
 }
@@ -372,28 +394,34 @@ std::string FrozenEmbeddings(const ModelParts& parts) {
          "modules_to_save to train them";
 }
 
-// Words that a family of models has for a map of ours.
-std::vector<std::string> NamesOfMap(const std::string& map) {
-  static const std::map<std::string, std::vector<std::string>> kNames = {
-      {"query", {"query", "q_proj", "q_lin"}},
-      {"key", {"key", "k_proj", "k_lin"}},
-      {"value", {"value", "v_proj", "v_lin"}},
-      {"qkv", {"Wqkv", "qkv"}},
-      {"attention_out", {"attention.output.dense", "o_proj", "out_lin"}},
-      {"ffn_in", {"intermediate.dense", "up_proj", "lin1"}},
-      {"ffn_out", {"output.dense", "down_proj", "lin2"}},
+// What models call a map of a layer.
+struct NamesOfMap {
+  std::string decoder;              // Llama, Phi
+  std::vector<std::string> others;  // BERT, DistilBERT, DeBERTa, ModernBERT
+};
+
+// Returns the names. REQUIRES: the map is one of our words.
+const NamesOfMap& NamesForMap(const std::string& map) {
+  static const std::map<std::string, NamesOfMap> kNames = {
+      {"query", {"q_proj", {"query", "q_lin", "query_proj"}}},
+      {"key", {"k_proj", {"key", "k_lin", "key_proj"}}},
+      {"value", {"v_proj", {"value", "v_lin", "value_proj"}}},
+      {"qkv", {"qkv_proj", {"Wqkv", "qkv"}}},
+      {"attention_out",
+       {"o_proj", {"attention.output.dense", "out_lin", "attn.Wo"}}},
+      {"ffn_in", {"up_proj", {"intermediate.dense", "lin1", "mlp.Wi"}}},
+      {"ffn_out", {"down_proj", {"output.dense", "lin2", "mlp.Wo"}}},
+      {"ffn_gate", {"gate_proj", {}}},
   };
-  const auto found = kNames.find(map);
-  return found == kNames.end() ? std::vector<std::string>{map} : found->second;
+  return kNames.at(map);
 }
 
 // The maps' names in decoders.
 std::vector<std::string> DecoderMaps(const LoraOfPlan& lora) {
   std::vector<std::string> names;
-  for (const std::string& map : lora.maps) {
-    const std::vector<std::string> all = NamesOfMap(map);
-    names.push_back(all.size() > 1 ? all[1] : all[0]);
-  }
+  names.reserve(lora.maps.size());
+  for (const std::string& map : lora.maps)
+    names.push_back(NamesForMap(map).decoder);
   if (names.empty()) names = {"q_proj", "v_proj"};
   return names;
 }
@@ -436,7 +464,7 @@ def module_of(name):
     if re.match(r"%s", name):
         return "embeddings"
     if re.match(r"%s", name) and "pooler" in RATES:
-        return "pooler"
+        return "pooler"%s
     return "head"
 
 
@@ -458,6 +486,10 @@ constexpr char kTorchPart[] = R"py(
         if f"layer.{layer[1]}.{part}" in RATES:
             return f"layer.{layer[1]}.{part}")py";
 
+constexpr char kTorchLastNorm[] = R"py(
+    if re.match(r"%s", name):  # the norm behind the last layer
+        return "%s")py";
+
 std::string TorchGroups(const ModelParts& parts) {
   std::string rows;
   for (std::size_t i = 0; i < parts.all().size(); ++i) {
@@ -466,10 +498,13 @@ std::string TorchGroups(const ModelParts& parts) {
   }
   const bool has_parts =
       parts.Has(PartKind::kAttention) || parts.Has(PartKind::kFfn);
+  const auto last = parts.OfLastNorm();
   return absl::StrFormat(
       kTorchGroups, rows,
       has_parts ? absl::StrFormat(kTorchPart, kOfAttention) : "", kOfEmbeddings,
-      kOfPooler);
+      kOfPooler,
+      last ? absl::StrFormat(kTorchLastNorm, kOfLastNorm, parts.names()[*last])
+           : "");
 }
 
 std::string AdaptersFirst(const ModelParts& parts) {
@@ -524,7 +559,7 @@ std::vector<std::string> DecoderNames(const ModelPart& part) {
     case PartKind::kPooler:
       return {};
     case PartKind::kHead:
-      return {"lm_head.", "score.", "model.norm."};
+      return {"lm_head.", "score."};
   }
   return {};
 }
@@ -548,6 +583,8 @@ SaidForTool ForAxolotl(const ModelParts& parts) {
   const double usual = parts.UsualRate();
   std::string trained;
   std::string groups;
+  const auto last = parts.OfLastNorm();
+  if (last && parts.all()[*last].trains()) trained = "  - 'model.norm.'\n";
   for (const ModelPart& part : parts.all()) {
     if (!part.trains()) continue;
     const std::vector<std::string> names = DecoderNames(part);
@@ -661,10 +698,15 @@ SaidForTool ForLlamaFactory(const ModelParts& parts) {
       said.cannot_say.push_back(
           "LLaMA-Factory trains the same parts of every layer: all of them");
     }
+    const auto last = parts.OfLastNorm();
+    if (last && parts.all()[*last].trains()) {
+      said.cannot_say.push_back(
+          "the norm behind the last layer trains in the plan and stays frozen "
+          "here");
+    }
     if (parts.Trains(PartKind::kHead)) {
       said.cannot_say.push_back(
-          "the norm behind the last layer stays frozen; take lm_head out where "
-          "the model ties it to embed_tokens");
+          "take lm_head out where the model ties it to embed_tokens");
     }
   }
   absl::StrAppend(&said.text, "learning_rate: ", RateText(parts.UsualRate()),
@@ -708,17 +750,56 @@ SaidForTool ForSwift(const ModelParts& parts) {
 std::string PeftTargets(const LoraOfPlan& lora) {
   std::vector<std::string> names;
   for (const std::string& map : lora.maps) {
-    for (const std::string& name : NamesOfMap(map)) names.push_back(name);
+    const NamesOfMap& all = NamesForMap(map);
+    names.insert(names.end(), all.others.begin(), all.others.end());
+    names.push_back(all.decoder);
   }
   return names.empty() ? ""
                        : absl::StrCat("    target_modules=", PythonList(names),
                                       ",  # those that the model has\n");
 }
 
+// peft goes by the ends of names, and BERT's `attention.output.dense` ends like
+// the `output.dense` of its feed-forward part.
+std::string PeftExcluded(const LoraOfPlan& lora, std::string excluded) {
+  const auto has = [&lora](const char* map) {
+    return std::find(lora.maps.begin(), lora.maps.end(), map) !=
+           lora.maps.end();
+  };
+  if (has("ffn_out") && !has("attention_out")) {
+    absl::StrAppend(&excluded, excluded.empty() ? "" : "|",
+                    R"(.*\.attention\.output\.dense)");
+  }
+  return excluded.empty()
+             ? ""
+             : absl::StrCat("    exclude_modules=r\"", excluded, "\",\n");
+}
+
+// What families call their stack of layers.
+const std::vector<std::string>& PeftStacks() {
+  static const std::vector<std::string> kStacks = {"layer", "layers", "h",
+                                                   "blocks"};
+  return kStacks;
+}
+
+// Names by which peft finds a layer that trains whole, and the norm behind the
+// last one.
+std::vector<std::string> PeftWholeLayer(const ModelParts& parts,
+                                        std::size_t i) {
+  std::vector<std::string> names;
+  for (const std::string& stack : PeftStacks()) {
+    names.push_back(absl::StrCat(stack, ".", parts.all()[i].layer));
+  }
+  if (parts.OfLastNorm() == i) {
+    names.insert(names.end(), {"model.norm", "final_norm"});
+  }
+  return names;
+}
+
 SaidForTool ForPeft(const ModelParts& parts) {
   SaidForTool said;
   std::vector<std::string> saved;
-  if (parts.Trains(PartKind::kHead)) saved = {"classifier", "score"};
+  if (parts.Trains(PartKind::kHead)) saved = {"classifier", "score", "head"};
   if (parts.Trains(PartKind::kPooler)) saved.emplace_back("pooler");
   std::vector<std::string> halves;
   for (const std::size_t i : parts.WholeParts()) {
@@ -727,9 +808,8 @@ SaidForTool ForPeft(const ModelParts& parts) {
       halves.push_back(parts.names()[i]);
       continue;
     }
-    for (const char* const stack : {"layer.", "layers.", "h.", "blocks."}) {
-      saved.push_back(absl::StrCat(stack, part.layer));
-    }
+    const std::vector<std::string> whole = PeftWholeLayer(parts, i);
+    saved.insert(saved.end(), whole.begin(), whole.end());
   }
   const RankPatterns patterns =
       parts.has_ranks() ? PatternsOf(parts) : RankPatterns{};
@@ -742,13 +822,11 @@ SaidForTool ForPeft(const ModelParts& parts) {
       "    r=",
       RankOf(parts), ",\n    lora_alpha=", RateText(AlphaOf(parts)),
       ",\n    lora_dropout=", RateText(parts.lora().dropout),
-      ",\n    layers_to_transform=", PythonList(parts.AdaptedLayers()), ",\n",
+      ",\n    layers_to_transform=", PythonList(parts.AdaptedLayers()),
+      ",\n    layers_pattern=", PythonList(PeftStacks()), ",\n",
       dictionary("rank_pattern", patterns.ranks),
       dictionary("alpha_pattern", patterns.alphas),
-      patterns.excluded.empty()
-          ? ""
-          : absl::StrCat("    exclude_modules=r\"", patterns.excluded, "\",\n"),
-      PeftTargets(parts.lora()),
+      PeftExcluded(parts.lora(), patterns.excluded), PeftTargets(parts.lora()),
       saved.empty()
           ? ""
           : absl::StrCat("    modules_to_save=", PythonList(saved), ",\n"),
@@ -765,6 +843,7 @@ SaidForTool ForPeft(const ModelParts& parts) {
         ListOf(halves), " trains whole in the plan and stays frozen here"));
   }
   said.cannot_say.push_back(FrozenEmbeddings(parts));
+  said.cannot_say.push_back(Ties(parts));
   said.cannot_say.push_back(StandInAdapters(parts));
   return said;
 }

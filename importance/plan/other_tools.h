@@ -32,7 +32,7 @@ struct LoraOfPlan {
   double alpha = 0.0;
   double alpha_per_rank = 0.0;  // 0: alpha is the same for every rank
   double dropout = 0.0;
-  std::vector<std::string> maps;  // "query"
+  std::vector<std::string> maps;  // our words for them: "query"
 };
 
 // What is to be said.

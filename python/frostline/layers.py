@@ -8,7 +8,8 @@ every torch model names its weights in its own way. Here each weight finds its m
     model.layers.3.mlp.up_proj.weight           layer.3
     vit.blocks.3.attn.qkv.bias                  layer.3
     model.embed_tokens.weight                   embeddings
-    score.weight, and the norm behind the last layer    head
+    model.norm.weight, behind the last layer    that layer
+    score.weight                                head
 
 Freezing fails silently in many ways: a pattern finds nothing, a weight is in no
 optimizer, a gradient never comes. So a module without weights and a weight without a
@@ -31,19 +32,26 @@ _EMBEDDING = re.compile(
 _POOLER = re.compile(r"(^|\.)pooler(\.|$)")
 _HEAD = re.compile(
     r"(^|\.)(classifier|pre_classifier|score|\w*head\w*|heads|fc|fc_norm|qa_outputs|cls|"
-    r"projector|final_norm|final_layer_norm|ln_f|ln_post|norm|layernorm|LayerNorm)(\.|$)")
+    r"projector)(\.|$)")
+_LAST_NORM = re.compile(
+    r"(^|\.)(final_norm|final_layer_norm|ln_f|ln_post|norm|layernorm|LayerNorm)(\.|$)")
+_BEHIND = "behind the last layer"  # until it is known which that is
+_DISTANCES = re.compile(r"(^|\.)encoder\.LayerNorm\.")  # of DeBERTa's rel_embeddings
 _FIRST_NORM = re.compile(r"(^|\.)(input_layernorm|norm1|ln_1|ln1|layernorm_before|attn_norm)\.")
 _SECOND_NORM = re.compile(
     r"(^|\.)(post_attention_layernorm|norm2|ln_2|ln2|layernorm_after|mlp_norm)\.")
 _ATTENTION = re.compile(r"(^|\.)\w*(attn|attention)\w*\.")
 _ADAPTER = re.compile(r"(^|\.)lora_\w+(\.|$)")  # a weight that peft added
 # What training.lora.modules calls the maps of a layer, and how their names end.
-_MAPS = {"query": "query|q_lin|q_proj", "key": "key|k_lin|k_proj",
-         "value": "value|v_lin|v_proj", "qkv": "Wqkv|qkv",
+_MAPS = {"query": "query|q_lin|q_proj|query_proj",
+         "key": "key|k_lin|k_proj|key_proj", "value": "value|v_lin|v_proj|value_proj",
+         "qkv": "Wqkv|qkv|qkv_proj",
          "attention_out": r"attention\.output\.dense|out_lin|o_proj|attn\.Wo",
          "ffn_in": r"intermediate\.dense|lin1|up_proj|mlp\.Wi",
          "ffn_out": r"(?<!attention\.)output\.dense|lin2|down_proj|mlp\.Wo",
          "ffn_gate": "gate_proj"}
+# Words for them that are not among these names.
+_OTHER_WORDS = {"attention_output": "attention_out", "Wi": "ffn_in"}
 _SAMPLE = 2048  # weights of one tensor, of which `audit` tells how far they moved
 _PIECE = 1 << 26  # bytes that are copied from a device at a time
 _WORD = re.compile(r"\{\}|\*")
@@ -67,7 +75,8 @@ class Weights:
         all_names = [name for name, _ in model.named_parameters(remove_duplicate=False)]
         plain = {name: _WRAPPERS.sub("", name) for name in all_names}
         self.stack = self._one_stack(list(plain.values()))
-        found = {name: self._module_of(plain[name]) for name in all_names}
+        self._has_distances = any("rel_embeddings" in name for name in all_names)
+        found = self._behind({name: self._module_of(plain[name]) for name in all_names})
         self._check(found, others)
         self._tie(model, found)
 
@@ -98,11 +107,23 @@ class Weights:
             layer = f"layer.{match.group(2)}"
             part = self._part_of(layer, name[match.end():])
             return part if part in self.modules else layer
-        if _EMBEDDING.search(name):
+        if _EMBEDDING.search(name) or self._has_distances and _DISTANCES.search(name):
             return "embeddings"
         if _POOLER.search(name):
             return "pooler"
-        return "head" if _HEAD.search(name) else None
+        if _HEAD.search(name):
+            return "head"
+        return _BEHIND if _LAST_NORM.search(name) else None
+
+    def _behind(self, found: Dict[str, Optional[str]]) -> Dict[str, Optional[str]]:
+        """The norm behind the last layer is that layer's, of its second half."""
+        numbers = [int(m.split(".")[1]) for m in found.values()
+                   if m and re.match(r"layer\.\d", m)]
+        last = f"layer.{max(numbers)}" if numbers else "head"
+        if f"{last}.ffn" in self.modules:
+            last += ".ffn"
+        return {name: last if module == _BEHIND else module
+                for name, module in found.items()}
 
     @staticmethod
     def _part_of(layer: str, rest: str) -> str:
@@ -332,11 +353,18 @@ def lora_config(trial: Any, model: Any, *, target_modules: Any = None,
         target_modules=target_modules, **options)
 
 
+def _expression_of(word: str) -> str:
+    """How names of a map end, which the word names as we do or as a family does."""
+    word = _OTHER_WORDS.get(word, word)
+    return next((names for ours, names in _MAPS.items()
+                 if word == ours or re.fullmatch(names, word)), re.escape(word))
+
+
 def _config_of_ranks(trial: Any, weights: Weights, targets: Any, peft: Any,
                      options: Mapping[str, Any]) -> Any:
     lora = trial.training.get("lora") or {}
     maps = lora.get("modules") or ["query", "value"]
-    expressions = [_MAPS.get(one, re.escape(one)) for one in maps]
+    expressions = [_expression_of(one) for one in maps]
     if isinstance(targets, str):
         expressions = [targets]
     elif targets:

@@ -11,6 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "base/error.h"
 #include "base/ids.h"
+#include "base/plain/training_table.h"
 #include "importance/plan/attribution.h"
 #include "importance/plan/frontier.h"
 #include "importance/plan/other_tools.h"
@@ -184,6 +185,20 @@ int UsualRank(const importance::StudyPlan& plan) {
   return usual;
 }
 
+// The maps that have adapters, by our words, each once. A study may name them
+// as a family of models does; one that names none has them on two.
+std::vector<std::string> MapsOf(const v1::LoraSpec& lora) {
+  std::vector<std::string> maps;
+  for (const std::string& name : lora.modules()) {
+    const auto word = std::ranges::find(LoraWords(), name, &LoraWord::word);
+    if (word == LoraWords().end()) continue;  // refused with the study
+    const std::string map(word->map);
+    if (std::ranges::find(maps, map) == maps.end()) maps.push_back(map);
+  }
+  if (maps.empty()) maps = {"query", "value"};
+  return maps;
+}
+
 // Says the plan in the words of the tool that the request names.
 absl::Status SayInTool(const StudyHandle& study,
                        const importance::StudyPlan& plan,
@@ -221,8 +236,9 @@ absl::Status SayInTool(const StudyHandle& study,
       .alpha = number("lora_alpha", lora.alpha()),
       .alpha_per_rank = number("lora_alpha_per_rank", lora.alpha_per_rank()),
       .dropout = number("lora_dropout", lora.dropout()),
-      .maps = {lora.modules().begin(), lora.modules().end()}};
+      .maps = {}};
   if (say.lora.rank == 0) say.lora.rank = UsualRank(plan);
+  if (say.lora.rank > 0) say.lora.maps = MapsOf(lora);
   if (say.lora.alpha_per_rank == 0.0 && say.lora.alpha == 0.0) {
     say.lora.alpha_per_rank = 1.0;
   }

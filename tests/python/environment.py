@@ -20,7 +20,7 @@ import wheel  # noqa: E402
 
 NEEDS = {"layers_test.py": ("torch", "transformers"), "hf_test.py": ("torch", "transformers"),
          "trainer_page_test.py": ("torch", "transformers", "pandas"),
-         "plan_words_test.py": ("torch", "transformers", "peft", "timm", "axolotl"),
+         "plan_words_test.py": ("torch", "transformers", "peft", "safetensors", "timm", "axolotl"),
          "ranks_test.py": ("torch", "transformers", "peft", "safetensors"),
          "history_test.py": ("optuna", "rustuna", "sqlalchemy"), "pages_test.py": ("optuna",),
          "optuna_test.py": ("optuna", "pytest"),

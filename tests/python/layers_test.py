@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """layers_test.py PROGRAMS: a study's modules in models of transformers, trained for real."""
 import importlib.util
+import re
 import sys
 import unittest
 import warnings
@@ -63,7 +64,33 @@ class Names(unittest.TestCase):
                 weights = layers.Weights(model, modules)
                 self.assertEqual(set(modules), set(weights.of.values()))
                 third = [name for name, _ in weights.members("layer.2")]
-                self.assertTrue(third and all(".2." in name for name in third))
+                behind = re.compile(r"^(model\.norm|vit\.layernorm)\.")
+                self.assertTrue(third and all(
+                    ".2." in name or behind.match(name) for name in third))
+
+    def test_the_norm_behind_the_last_layer_is_of_its_second_half(self):
+        names = ["layers.0.mlp.up", "layers.1.attn.out", "layers.1.mlp.up", "norm"]
+        model = torch.nn.ModuleDict({"score": torch.nn.ModuleDict({"norm": torch.nn.Linear(2, 2)})})
+        for name in names:
+            at = model
+            for word in name.split("."):
+                if word not in at:
+                    at[word] = torch.nn.ModuleDict()
+                at = at[word]
+            at["map"] = torch.nn.Linear(2, 2)
+        for modules, wanted in ((["layer.0", "layer.1", "head"], "layer.1"),
+                                (["layer.0", "layer.1.attention", "layer.1.ffn", "head"],
+                                 "layer.1.ffn"),
+                                (["layer.0", "layer.1.attention", "layer.1", "head"],
+                                 "layer.1"), ([], "layer.1")):
+            of = layers.Weights(model, modules).of
+            self.assertEqual((wanted, "head"), (of["norm.map.weight"], of["score.norm.weight"]))
+
+    def test_the_norm_of_the_table_of_distances_is_of_the_embeddings(self):
+        model = transformers.DebertaV2Model(transformers.DebertaV2Config(
+            vocab_size=40, hidden_size=16, num_hidden_layers=2, num_attention_heads=2,
+            intermediate_size=32, relative_attention=True, norm_rel_ebd="layer_norm"))
+        self.assertEqual("embeddings", layers.Weights(model, ()).of["encoder.LayerNorm.weight"])
 
     def test_parts_of_a_layer_are_told_apart(self):
         for model in (bert(), llama()):
@@ -327,6 +354,19 @@ class Adapters(unittest.TestCase):
         shapes = {name.split(".lora_A")[0].split("layer.1.")[1]: p.shape[0]
                   for name, p in adapted.named_parameters() if "lora_A" in name}
         self.assertEqual({"attention.self.query": 2, "intermediate.dense": 4}, shapes)
+
+    def test_maps_have_the_words_of_every_family(self):
+        import peft
+        for words in (["query", "ffn_in", "attention_out"],
+                      ["q_proj", "Wi", "attention_output"], ["query_proj", "lin1", "out_lin"]):
+            model = bert()
+            trial = Trial({"rates": {**dict.fromkeys(ALL, 0.0), "layer.1": 1e-2},
+                           "ranks": {"layer.1": 2}, "training": {"lora": {"modules": words}}})
+            adapted = peft.get_peft_model(model, trial.lora_config(model))
+            self.assertEqual(
+                {"attention.self.query", "intermediate.dense", "attention.output.dense"},
+                {name.split(".lora_A")[0].split("layer.1.")[1]
+                 for name, _ in adapted.named_parameters() if "lora_A" in name})
 
     def test_ranks_without_adapters_are_said(self):
         trial = Trial({"rates": {m: 1e-3 for m in ALL}, "ranks": {"layer.1": 4}})

@@ -21,10 +21,12 @@ import types
 import unittest
 import unittest.mock
 
-from world import PROGRAMS, coordinator, scratch, script, study, work
+from ranks_test import World, make_llama
+from world import PROGRAMS, ROOT, coordinator, scratch, script, study, work
 
 import numpy
 import peft
+import safetensors.torch
 import timm
 import torch
 import transformers
@@ -53,13 +55,67 @@ def bert():
         transformers.BertConfig(vocab_size=40, **SMALL))
 
 
+def distilbert():
+    return transformers.DistilBertForSequenceClassification(transformers.DistilBertConfig(
+        vocab_size=40, dim=16, n_layers=4, n_heads=2, hidden_dim=32))
+
+
+def deberta():
+    return transformers.DebertaV2ForSequenceClassification(transformers.DebertaV2Config(
+        vocab_size=40, relative_attention=True, position_buckets=8, norm_rel_ebd="layer_norm",
+        share_att_key=True, pos_att_type=["p2c", "c2p"], position_biased_input=False,
+        type_vocab_size=0, **SMALL))
+
+
+def modernbert():
+    return transformers.ModernBertForSequenceClassification(transformers.ModernBertConfig(
+        vocab_size=40, pad_token_id=0, bos_token_id=1, eos_token_id=2, cls_token_id=1,
+        sep_token_id=2, **SMALL))
+
+
+def phi():
+    return transformers.Phi3ForCausalLM(transformers.Phi3Config(
+        vocab_size=40, pad_token_id=0, bos_token_id=1, eos_token_id=2,
+        num_key_value_heads=2, **SMALL))
+
+
+# Families of models: how to make one, its stack of layers, and what a layer calls the maps
+# of training.lora.modules.
+BERT = {"query": "attention.self.query", "key": "attention.self.key",
+        "value": "attention.self.value", "attention_out": "attention.output.dense",
+        "ffn_in": "intermediate.dense", "ffn_out": "output.dense"}
+LLAMA = {"query": "self_attn.q_proj", "key": "self_attn.k_proj", "value": "self_attn.v_proj",
+         "attention_out": "self_attn.o_proj", "ffn_in": "mlp.up_proj",
+         "ffn_out": "mlp.down_proj", "ffn_gate": "mlp.gate_proj"}
+FAMILIES = [
+    (bert, "bert.encoder.layer", BERT),
+    (distilbert, "distilbert.transformer.layer", {
+        "query": "attention.q_lin", "key": "attention.k_lin", "value": "attention.v_lin",
+        "attention_out": "attention.out_lin", "ffn_in": "ffn.lin1", "ffn_out": "ffn.lin2"}),
+    (deberta, "deberta.encoder.layer", {
+        **BERT, **{one: f"attention.self.{one}_proj" for one in ("query", "key", "value")}}),
+    (modernbert, "model.layers", {
+        "qkv": "attn.Wqkv", "attention_out": "attn.Wo", "ffn_in": "mlp.Wi",
+        "ffn_out": "mlp.Wo"}),
+    (llama, "model.layers", LLAMA),
+    (phi, "model.layers", {"qkv": "self_attn.qkv_proj", "attention_out": "self_attn.o_proj",
+                           "ffn_out": "mlp.down_proj"})]
+# Other words of a study for the maps.
+ALIASES = {"query": ["q_lin", "query_proj", "q_proj"], "key": ["k_lin", "key_proj", "k_proj"],
+           "value": ["v_lin", "value_proj", "v_proj"], "qkv": ["Wqkv"],
+           "attention_out": ["attention_output", "out_lin", "o_proj"],
+           "ffn_in": ["lin1", "Wi", "up_proj"], "ffn_out": ["lin2", "down_proj"],
+           "ffn_gate": ["gate_proj"]}
+
+
 def vit():
     return timm.create_model("vit_tiny_patch16_224", img_size=32, embed_dim=16, depth=4,
                              num_heads=2, num_classes=2)
 
 
 class Planned:
-    """A study whose plan is known, since it searches the head's rate alone."""
+    """A study whose plan is known, since it searches the head's rate alone. A rate is a
+    number, or {"rank": [4], "fixed": 1e-4}."""
 
     def __init__(self, client, rates, pooler=False, training=None, number=[0]):
         number[0] += 1
@@ -71,7 +127,10 @@ class Planned:
             model={"id": "m", "layers": 4, "no_pooler": not pooler},
             space={"modules": modules, "default": {"head_only": 1e-3}},
             training=training or {})
-        trials = [{"state": "TRIAL_STATE_SUCCEEDED", "parameters": {"head": 1e-3 * (1 + i % 2)},
+        ranks = {f"rank.{name}": rate["rank"][0] for name, rate in rates.items()
+                 if isinstance(rate, dict)}
+        trials = [{"state": "TRIAL_STATE_SUCCEEDED",
+                   "parameters": {"head": 1e-3 * (1 + i % 2), **ranks},
                    "metrics": {"accuracy": 0.9 - 0.2 * (i % 2) + 0.001 * (i % 3)}}
                   for i in range(12)]
         client.call("StudyService", "ImportTrials", request_id=request_id(),
@@ -120,6 +179,13 @@ def run(words, **names):
     """Runs lines of Python with a model at hand."""
     exec(compile(words, "plan", "exec"), names)
     return names
+
+
+def swift_freeze(model, expression):
+    freeze = function_of("swift", "utils/transformers_utils.py", "freeze_parameters",
+                         re=re, np=numpy, bisect_right=bisect.bisect_right, logger=silent(),
+                         nn=torch.nn)
+    freeze(model, 0, [], expression)
 
 
 def silent():
@@ -215,6 +281,19 @@ class Adapters(unittest.TestCase):
                 self.assertEqual(wanted, rate, name)
             self.assertEqual(3, len(made["optimizer"].param_groups))
 
+    def test_peft_and_timm_together_have_the_rates(self):
+        lora = {"lora": {"rank": 2, "modules": ["qkv"]}}
+        with plans() as client:
+            planned = Planned(client, {**DEEP, "layer.3": 3e-4}, training=lora)
+            model = run(planned.words("peft"), model=vit())["model"]
+            made = run(planned.words("timm"), model=model)
+            seen = rates_of(model, made["optimizer"].param_groups)
+            self.assertEqual(trains(model), set(seen))
+            for name, rate in seen.items():
+                layer = re.search(r"blocks\.(\d+)\.", name)
+                self.assertEqual(planned.rates[f"layer.{layer[1]}" if layer else "head"], rate)
+            self.assertIn("`frostline plan … --for peft` makes them", planned.words("timm"))
+
     def test_unsloth_has_these_words(self):
         tree = ast.parse(source_of("unsloth", "models/llama.py"))
         known = {argument.arg for node in ast.walk(tree)
@@ -226,6 +305,146 @@ class Adapters(unittest.TestCase):
         said = {keyword.arg: ast.literal_eval(keyword.value) for keyword in call.keywords}
         self.assertEqual(set(), set(said) - known)
         self.assertEqual([2, 3], said["layers_to_transform"])
+
+
+class Maps(unittest.TestCase):
+    """The linear maps that a plan's words adapt, in small models of each family."""
+
+    @staticmethod
+    def planned(client, maps):
+        """A plan of adapters in the layers 2 and 3."""
+        return Planned(client, DEEP, training={"lora": {"rank": 2, "modules": maps}})
+
+    @staticmethod
+    def adapted(model):
+        """The names of the maps that have adapters, as the model had them before."""
+        return {re.sub(r"^base_model\.model\.", "", name.split(".lora_A")[0])
+                for name in trains(model) if "lora_A" in name}
+
+    def test_peft_adapts_each_map_of_each_family(self):
+        every = {one for _, _, names in FAMILIES for one in names}
+        cases = [[one] for one in sorted(every)] + [
+            ["attention_out", "ffn_out"], ["query", "qkv", "ffn_in"], sorted(every)]
+        with plans() as client:
+            for maps in cases:
+                words = self.planned(client, maps).words("peft")
+                for make, stack, names in FAMILIES:
+                    wanted = {f"{stack}.{layer}.{names[one]}" for one in maps if one in names
+                              for layer in (2, 3)}
+                    if wanted:
+                        with self.subTest(maps=maps, family=make.__name__):
+                            made = run(words, model=make())["model"]
+                            self.assertEqual(wanted, self.adapted(made))
+
+    def test_peft_trains_the_head_of_each_family(self):
+        with plans() as client:
+            words = self.planned(client, ["attention_out"]).words("peft")
+        for make, stack, _ in FAMILIES:
+            model = make()
+            wanted = {name for name, module in layers.Weights(model, ()).of.items()
+                      if module == "head"}
+            made = run(words, model=model)["model"]
+            self.assertEqual(wanted, {
+                re.sub(r"^base_model\.model\.|modules_to_save\.default\.", "", name)
+                for name in trains(made) if "lora_" not in name}, make.__name__)
+
+    def test_a_study_that_names_no_maps_adapts_query_and_value(self):
+        with plans() as client:
+            words = Planned(client, DEEP, training={"lora": {"rank": 2}}).words("peft")
+        for make, stack, names in FAMILIES:
+            if "query" in names:
+                wanted = {f"{stack}.{layer}.{names[one]}" for one in ("query", "value")
+                          for layer in (2, 3)}
+                self.assertEqual(wanted, self.adapted(run(words, model=make())["model"]))
+
+    def test_other_tools_adapt_each_map_of_a_decoder(self):
+        with plans() as client:
+            for one, name in LLAMA.items():
+                planned = self.planned(client, [one])
+                for tool, targets in self.targets_of(planned).items():
+                    with self.subTest(one, tool=tool):
+                        made = peft.get_peft_model(llama(), peft.LoraConfig(**targets))
+                        layers_of = {2, 3} if tool != "llama-factory" else range(4)
+                        self.assertEqual({f"model.layers.{layer}.{name}" for layer in layers_of},
+                                         self.adapted(made))
+
+    @staticmethod
+    def targets_of(planned):
+        """What each tool passes on to peft."""
+        said = {tool: yaml.safe_load(planned.words(tool))
+                for tool in ("axolotl", "llama-factory", "ms-swift")}
+        call = ast.parse(planned.words("unsloth")).body[-1].value
+        given = {keyword.arg: ast.literal_eval(keyword.value) for keyword in call.keywords}
+        return {
+            "axolotl": {"target_modules": said["axolotl"]["lora_target_modules"],
+                        "layers_to_transform": said["axolotl"]["peft_layers_to_transform"]},
+            "llama-factory": {"target_modules": said["llama-factory"]["lora_target"].split(",")},
+            "ms-swift": {"target_modules": said["ms-swift"]["target_regex"]},
+            "unsloth": {"target_modules": given["target_modules"],
+                        "layers_to_transform": given["layers_to_transform"]}}
+
+    def test_other_words_for_a_map_give_the_same_plan(self):
+        def without_id(planned, tool):
+            return planned.words(tool).replace(planned.study.id, "")
+
+        with plans() as client:
+            for one, others in ALIASES.items():
+                ours = self.planned(client, [one])
+                theirs = [self.planned(client, [other, one]) for other in others]
+                for tool in ("peft", "axolotl", "llama-factory", "ms-swift", "unsloth"):
+                    for other, planned in zip(others, theirs):
+                        with self.subTest(other, tool=tool):
+                            self.assertEqual(without_id(ours, tool), without_id(planned, tool))
+
+
+class OurTrainer(unittest.TestCase):
+    """What our trainer trains of a small Llama, and what the words of tools do."""
+
+    REST = {"embeddings": 0, "layer.0": 0, "layer.1": 0, "layer.2": 1e-4}
+    CASES = {"all": {**REST, "layer.3": 1e-4}, "none": {**REST, "layer.3": 0},
+             "attention": {**REST, "layer.3.attention": 1e-4, "layer.3.ffn": 0},
+             "ffn": {**REST, "layer.3.attention": 0, "layer.3.ffn": 1e-4}}
+
+    def moved(self, client, name, rates):
+        """The weights that our trainer moves, by the names of transformers."""
+        modules = {module: rate or "frozen" for module, rate in rates.items()}
+        study = client.create_study(
+            name, minimize="loss", budget=1, model={"id": "tiny", "layers": 4, "no_pooler": True},
+            space={"modules": {**modules, "head": [1e-3, 2e-3]}},
+            data={"id": "rows", "task": "classification", "validation_share": 0.2},
+            training={"epochs": 1, "batch_size": 16, "max_length": 16, "precision": "fp32",
+                      "extra": {"export": "all"}})
+        self.world.work(client, name, "--keep", "all")
+        trial = next(study.results())
+        self.assertEqual("SUCCEEDED", trial.state, trial.cause)
+        before, after = (safetensors.torch.load_file(f"{folder}/model.safetensors")
+                         for folder in ("tiny", f"runs/trials/{name}/0/1/model"))
+        return {name for name, weight in after.items() if not torch.equal(weight, before[name])}
+
+    def test_every_tool_trains_the_weights_that_our_trainer_does(self):
+        with scratch() as folder, plans() as client:
+            self.addCleanup(os.chdir, ROOT)
+            self.world = World(folder, make_llama)
+            for case, rates in self.CASES.items():  # what trains of the last layer
+                moved = self.moved(client, case, rates)
+                self.assertEqual(case in ("all", "ffn"), "model.norm.weight" in moved)
+                planned = Planned(client, rates)
+                for tool in ("torch", "hf-trainer", "timm", "axolotl", "ms-swift"):
+                    with self.subTest(case, tool=tool):
+                        self.assertEqual(moved, self.trained(tool, planned.words(tool)))
+                self.assertEqual(moved, planned.trained(llama("SequenceClassification")))
+
+    @staticmethod
+    def trained(tool, words):
+        model = llama("SequenceClassification")
+        if tool == "axolotl":
+            axolotl_freeze.freeze_layers_except(
+                model, yaml.safe_load(words)["unfrozen_parameters"])
+        elif tool == "ms-swift":
+            swift_freeze(model, yaml.safe_load(words)["freeze_parameters_regex"])
+        else:
+            run(words, model=model, train=None, args=None)
+        return trains(model)
 
 
 class Settings(unittest.TestCase):
@@ -268,16 +487,13 @@ class Settings(unittest.TestCase):
                     self.assertEqual(value, read[key], key)
 
     def test_swift_freezes_what_the_plan_freezes(self):
-        freeze = function_of("swift", "utils/transformers_utils.py", "freeze_parameters",
-                             re=re, np=numpy, bisect_right=bisect.bisect_right, logger=silent(),
-                             nn=torch.nn)
         rates = {"embeddings": 0, "layer.0": 1e-4, "layer.1": 0, "layer.2.attention": 0,
                  "layer.2.ffn": 1e-4, "layer.3": 1e-4}
         with plans() as client:
             planned = Planned(client, rates)
             said = yaml.safe_load(planned.words("ms-swift"))
             model = llama()
-            freeze(model, 0, [], said["freeze_parameters_regex"])
+            swift_freeze(model, said["freeze_parameters_regex"])
             self.assertEqual(planned.trained(model), trains(model))
             self.assertEqual("full", said["tuner_type"])
 
@@ -303,6 +519,7 @@ class Settings(unittest.TestCase):
                 model = llama()
                 self.set_up(model, said)
                 # The last norm stays frozen, as the text says.
+                self.assertEqual(3 not in frozen, "the norm behind the last layer" in words)
                 self.assertEqual(planned.trained(model) - {"model.norm.weight"}, trains(model))
 
     def test_llama_factory_says_what_it_trains_too_much(self):
@@ -444,7 +661,40 @@ class Asking(unittest.TestCase):
                     Planned(client, none, training=training).words(tool)
                 self.assertIn("nothing to adapt", str(caught.exception))
             said = yaml.safe_load(Planned(client, none).words("axolotl"))
-            self.assertEqual(["lm_head.", "score.", "model.norm."], said["unfrozen_parameters"])
+            self.assertEqual(["lm_head.", "score."], said["unfrozen_parameters"])
+
+    RANKS = {"embeddings": 0, "layer.0": 0, "layer.1": 0,
+             "layer.2": {"rank": [4], "fixed": 1e-4}, "layer.3": {"rank": [4], "fixed": 1e-4}}
+
+    def test_a_tool_of_one_rank_refuses_a_plan_of_several(self):
+        several = {
+            "layer.3 at rank 8": {"layer.3": {"rank": [8], "fixed": 1e-4},
+                                  "layer.1": {"rank": [4], "fixed": 1e-4}},
+            "layer.3 whole": {"layer.3": 1e-4},
+            "layer.3.attention at rank 4": {
+                "layer.3": None, "layer.3.attention": {"rank": [4], "fixed": 1e-4}}}
+        with plans() as client:
+            for told, changed in several.items():
+                rates = {**self.RANKS, **changed}
+                planned = Planned(client, {m: r for m, r in rates.items() if r is not None})
+                self.assertIn("rank_pattern" if "rank 8" in told else "LoraConfig",
+                              planned.words("peft"))
+                for tool in ("axolotl", "llama-factory", "ms-swift", "unsloth"):
+                    with self.subTest(told, tool=tool), self.assertRaises(
+                            errors.InvalidArgument) as caught:
+                        planned.words(tool)
+                    self.assertIn("FL-1016", str(caught.exception))
+                    self.assertIn(f"{tool} has adapters of one rank, 4 here, and the plan "
+                                  f"trains {told}", str(caught.exception))
+                    self.assertIn("take peft, whose rank_pattern says each rank, or torch "
+                                  "after it", str(caught.exception))
+
+    def test_a_tool_of_one_rank_takes_a_plan_of_equal_ranks(self):
+        with plans() as client:
+            planned = Planned(client, self.RANKS)
+            for tool, word in (("axolotl", "lora_r: 4"), ("llama-factory", "lora_rank: 4"),
+                               ("ms-swift", "lora_rank: 4"), ("unsloth", "r=4,")):
+                self.assertIn(word, planned.words(tool))
 
     def test_biases_alone_have_no_words_elsewhere(self):
         with plans() as client, self.assertRaises(errors.Error) as caught:
