@@ -93,6 +93,13 @@ def qwen2(**more):
     return transformers.Qwen2Config(**DECODER, **more)
 
 
+def qwen2_far(**more):
+    """YaRN's scaling: of four pairs one stays, one is mixed, and two are slowed."""
+    return transformers.Qwen2Config(**DECODER, rope_parameters={
+        "rope_type": "yarn", "rope_theta": 100.0, "factor": 4.0,
+        "beta_fast": 2.0, "original_max_position_embeddings": 32}, **more)
+
+
 def qwen3(**more):
     """Its heads are wider than the hidden states' share."""
     return transformers.Qwen3Config(**DECODER, head_dim=12, **more)
@@ -104,7 +111,8 @@ HEADS = {"seq": ("ForSequenceClassification", 2),
 FAMILIES = {"Electra": electra, "ElectraWide": electra_wide,
             "Roberta": distilroberta, "ModernBert": modernbert,
             "DebertaV2": deberta, "DebertaV2Far": deberta_far, "Llama": llama,
-            "LlamaFar": llama_far, "Qwen2": qwen2, "Qwen3": qwen3}
+            "LlamaFar": llama_far, "Qwen2": qwen2, "Qwen2Far": qwen2_far,
+            "Qwen3": qwen3}
 MODELS = {
     # folder: (family, task, more of its configuration)
     "electra-seq2": ("Electra", "seq", {}),
@@ -123,6 +131,9 @@ MODELS = {
     "qwen2-seq2": ("Qwen2", "seq", {}),
     "qwen3-seq2": ("Qwen3", "seq", {}),
 }
+
+# Made after all others, so that what was recorded before stays.
+LATER = {"qwen2-far-seq2": ("Qwen2Far", "seq", {})}
 
 THREE = {"embeddings": 5e-4, "layer.0": 1e-3, "layer.1": 2e-3,
          "layer.2": 1e-3, "head": 2e-3}
@@ -187,8 +198,8 @@ SPOKEN = 12  # tokens
 
 
 def group_of(model):
-    return "decoders" if MODELS[model][0] in (
-        "Llama", "LlamaFar", "Qwen2", "Qwen3") else "families"
+    return "decoders" if (MODELS | LATER)[model][0] in (
+        "Llama", "LlamaFar", "Qwen2", "Qwen2Far", "Qwen3") else "families"
 
 
 def make(family, task, more):
@@ -289,7 +300,7 @@ def error_in_bf16(model, batch, logits):
 
 
 def record_model(out, name, dice):
-    family, task, more = MODELS[name]
+    family, task, more = (MODELS | LATER)[name]
     model, config = make(family, task, more)
     shared.shake(model, dice)
     for value in model.parameters():  # what a reader of the file has; no buffer
@@ -341,6 +352,9 @@ def main():
         save_file(shared.tensors_of(some), out / path)
         shared.record_case(out, name, changes, model, some, path)
     record_answers(out, arguments.seed)
+    torch.manual_seed(arguments.seed + 4)
+    dice = torch.Generator().manual_seed(arguments.seed + 4)
+    models |= {name: record_model(out, name, dice) for name in LATER}
     print(f"{out}: {len(models) + len(ANSWERS)} models, "
           f"{len(CASES) + len(ANSWER_CASES)} trajectories")
 

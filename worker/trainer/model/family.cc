@@ -2,6 +2,7 @@
 #include "worker/trainer/model/family.h"
 
 #include <array>
+#include <cmath>
 #include <optional>
 #include <set>
 
@@ -467,8 +468,42 @@ HeadShape ModernBertRules::HeadOf(const ModelConfig& config,
 
 namespace {
 
-// Reads "llama3" scaling, by today's name or by the old one; any other kind
-// would be computed wrongly.
+// Reads the factors that both kinds of scaling have.
+void ReadScaling(ConfigMembers& rotary, const std::string& low,
+                 double usual_low, const std::string& high, double usual_high,
+                 ConfigMembers& members, RotaryScaling& scaling) {
+  scaling.low_frequency = rotary.Number(low, 1e6, usual_low);
+  scaling.high_frequency = rotary.Number(high, 1e6, usual_high);
+  scaling.pretrained_positions =
+      rotary.Count("original_max_position_embeddings", 1, kMaxPositions);
+  if (!(scaling.factor >= 1.0 && scaling.low_frequency > 0.0 &&
+        scaling.high_frequency > scaling.low_frequency)) {
+    members.Fail(FaultKind::kInconsistent,
+                 "the factors of rope scaling make no scaling");
+  }
+}
+
+// Reads YaRN's scaling. What only DeepSeek's models set is refused.
+void ReadYarn(ConfigMembers& rotary, ConfigMembers& members,
+              RotaryScaling& scaling) {
+  scaling.kind = RotaryScaling::Kind::kYarn;
+  scaling.factor = rotary.Number("factor", 1e6, 0.0);
+  ReadScaling(rotary, "beta_slow", 1.0, "beta_fast", 32.0, members, scaling);
+  scaling.attention = rotary.Number("attention_factor", 1e6,
+                                    0.1 * std::log(scaling.factor) + 1.0);
+  for (const char* name : {"mscale", "mscale_all_dim"}) {
+    if (rotary.Find(name) == nullptr) continue;
+    members.Fail(FaultKind::kUnsupported,
+                 std::string(name) + " of the rope scaling is there");
+  }
+  if (!rotary.Flag("truncate", true)) {
+    members.Fail(FaultKind::kUnsupported,
+                 "truncate of the rope scaling is false");
+  }
+}
+
+// Reads "llama3" or "yarn" scaling, by today's name or by the old one; any
+// other kind would be computed wrongly.
 void ReadRotary(ConfigMembers& members, ModelConfig& config) {
   const bool old = members.Find("rope_parameters") == nullptr;
   ConfigMembers rotary =
@@ -480,21 +515,18 @@ void ReadRotary(ConfigMembers& members, ModelConfig& config) {
   }
   const std::string kind =
       rotary.Text("rope_type", rotary.Text("type", "default"));
+  RotaryScaling& scaling = config.rotary_scaling;
   if (kind == "llama3") {
-    RotaryScaling& scaling = config.rotary_scaling;
+    scaling.kind = RotaryScaling::Kind::kLlama3;
     scaling.factor = rotary.Number("factor", 1e6, 8.0);
-    scaling.low_frequency = rotary.Number("low_freq_factor", 1e6, 1.0);
-    scaling.high_frequency = rotary.Number("high_freq_factor", 1e6, 4.0);
-    scaling.pretrained_positions =
-        rotary.Count("original_max_position_embeddings", 1, kMaxPositions);
-    if (!(scaling.factor >= 1.0 && scaling.low_frequency > 0.0 &&
-          scaling.high_frequency > scaling.low_frequency)) {
-      members.Fail(FaultKind::kInconsistent,
-                   "the factors of rope scaling make no scaling");
-    }
+    ReadScaling(rotary, "low_freq_factor", 1.0, "high_freq_factor", 4.0,
+                members, scaling);
+  } else if (kind == "yarn") {
+    ReadYarn(rotary, members, scaling);
   } else if (kind != "default") {
-    members.Fail(FaultKind::kUnsupported,
-                 "the rope_type is \"" + kind + "\", not default or llama3");
+    members.Fail(
+        FaultKind::kUnsupported,
+        "the rope_type is \"" + kind + "\", not default, llama3 or yarn");
   }
   if (rotary.fault()) members.Fail(rotary.fault()->kind, "rope_parameters");
 }
@@ -522,6 +554,10 @@ void RefuseOtherDecoders(ConfigMembers& members, const ModelConfig& config) {
   refuse(members.Flag("mlp_bias", false), "mlp_bias is not false");
   refuse(members.Find("quantization_config") != nullptr,
          "its weights are quantized");
+  for (const char* cap :
+       {"attn_logit_softcapping", "final_logit_softcapping"}) {
+    refuse(members.Find(cap) != nullptr, std::string(cap) + " is there");
+  }
   if (const JsonValue* types = members.Find("layer_types")) {
     for (const JsonValue* at = types->first; at != nullptr; at = at->next) {
       refuse(at->text != "full_attention", "a layer is not full_attention");

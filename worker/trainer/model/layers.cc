@@ -506,8 +506,31 @@ bool Trains(const Linear& linear) {
 
 namespace {
 
+// Slows turns down as YaRN does (Peng et al., ICLR 2024, arXiv 2309.00071,
+// section 3.2): those before place `low` of all D / 2 stay, those from `high`
+// on become slower by the factor. Pair i makes L theta^(-2 i / D) / 2 pi turns
+// in the L tokens of a text of pretraining.
+at::Tensor ScaledByPlace(const at::Tensor& speeds, std::int64_t width,
+                         double theta, const RotaryScaling& scaling) {
+  const auto length = static_cast<double>(scaling.pretrained_positions);
+  const auto place = [&](double turns) {
+    return static_cast<double>(width) *
+           std::log(length / (turns * 2.0 * std::numbers::pi)) /
+           (2.0 * std::log(theta));
+  };
+  const double low = std::max(std::floor(place(scaling.high_frequency)), 0.0);
+  double high = std::min(std::ceil(place(scaling.low_frequency)),
+                         static_cast<double>(width - 1));
+  if (high == low) high += 0.001;
+  const at::Tensor slow =
+      ((at::arange(width / 2, speeds.options()) - low) / (high - low))
+          .clamp(0.0, 1.0);  // [D / 2]
+  return speeds / scaling.factor * slow + speeds * (1.0 - slow);
+}
+
 // Slows turns down as Llama 3.1 does. A wave is how many tokens a turn takes.
-at::Tensor Scaled(const at::Tensor& speeds, const RotaryScaling& scaling) {
+at::Tensor ScaledByTurns(const at::Tensor& speeds,
+                         const RotaryScaling& scaling) {
   const auto length = static_cast<double>(scaling.pretrained_positions);
   const at::Tensor waves = 2.0 * std::numbers::pi / speeds;  // [D / 2]
   const at::Tensor part = (length / waves - scaling.low_frequency) /
@@ -527,10 +550,15 @@ Rotation RotationOf(std::int64_t tokens, std::int64_t width, double theta,
                     const RotaryScaling& scaling) {
   const at::Tensor share = at::arange(0, width, 2, options) / width;  // [D / 2]
   at::Tensor speeds = at::pow(theta, share).reciprocal();
-  if (scaling.any()) speeds = Scaled(speeds, scaling);
+  if (scaling.kind == RotaryScaling::Kind::kLlama3) {
+    speeds = ScaledByTurns(speeds, scaling);
+  } else if (scaling.kind == RotaryScaling::Kind::kYarn) {
+    speeds = ScaledByPlace(speeds, width, theta, scaling);
+  }
   const at::Tensor turns = at::outer(at::arange(tokens, options), speeds);
   const at::Tensor both = at::cat({turns, turns}, 1);  // [N, D]
-  return {both.cos(), both.sin()};
+  if (scaling.attention == 1.0) return {both.cos(), both.sin()};
+  return {both.cos() * scaling.attention, both.sin() * scaling.attention};
 }
 
 at::Tensor Rotate(const at::Tensor& x, const Rotation& rotation) {

@@ -105,16 +105,19 @@ enum class Family : std::uint8_t {
 // kGelu is exact, kGeluTanh its approximation ("gelu_new").
 enum class Activation : std::uint8_t { kGelu, kGeluTanh, kRelu, kTanh, kSilu };
 
-// How rotary positions reach beyond the texts of pretraining, as Llama 3.1 has
-// it: slow turns become slower by `factor`, quick ones stay as they are, and
-// those between are mixed.
+// How rotary positions reach beyond the texts of pretraining: slow turns become
+// slower by `factor`, quick ones stay as they are, and those between are mixed.
+// Llama 3.1 mixes by how often they turn; YaRN, which Qwen uses, by their place
+// among all turns, and makes what is rotated larger by `attention`.
 struct RotaryScaling {
+  enum class Kind : std::uint8_t { kNone, kLlama3, kYarn };
+
+  Kind kind = Kind::kNone;
   double factor = 1.0;
   double low_frequency = 1.0;   // in turns of the texts of pretraining
   double high_frequency = 4.0;  // those that turn more often stay
-  std::int64_t pretrained_positions = 0;  // 0: no scaling
-
-  bool any() const { return pretrained_positions > 0; }
+  std::int64_t pretrained_positions = 0;
+  double attention = 1.0;
 };
 
 // The most logits of answers that exist at a time (answers.h), 64 MiB in fp32;

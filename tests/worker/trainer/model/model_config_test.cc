@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/trainer/model/model_config.h"
 
+#include <cmath>
 #include <set>
 #include <string>
 #include <vector>
@@ -407,6 +408,15 @@ TEST(Llama, IsReadAsItsModelTypeHasIt) {
   EXPECT_EQ(llama.rotary_scaling.factor, 32.0);
   EXPECT_EQ(llama.rotary_scaling.pretrained_positions, 8192);
   EXPECT_FALSE(llama.pads_alone);
+  const RotaryScaling yarn =
+      Read("qwen2", R"("hidden_act": "silu", "rope_scaling":
+           {"type": "yarn", "factor": 4.0,
+            "original_max_position_embeddings": 32768})")
+          .value()
+          .rotary_scaling;
+  EXPECT_EQ(yarn.kind, RotaryScaling::Kind::kYarn);
+  EXPECT_EQ(yarn.high_frequency, 32.0);
+  EXPECT_NEAR(yarn.attention, 0.1 * std::log(4.0) + 1.0, 1e-12);
   EXPECT_EQ(PoolingOf(llama, HeadSpec{}), Pooling::kLast);
   const std::string silu = R"("hidden_act": "silu")";
   EXPECT_TRUE(Read("qwen2", silu).value().qkv_bias);
@@ -419,12 +429,22 @@ TEST(Llama, RefusesWhatWouldBeComputedWrongly) {
   for (const char* member :
        {R"("use_sliding_window": true)", R"("attention_bias": true)",
         R"("mlp_bias": true)", R"("rope_scaling": {"type": "linear"})",
-        R"("rope_parameters": {"rope_type": "yarn"})",
+        R"("rope_parameters": {"rope_type": "dynamic", "factor": 2.0})",
+        R"("rope_scaling": {"type": "yarn", "factor": 4.0, "mscale": 1.0,
+           "original_max_position_embeddings": 32})",
+        R"("rope_scaling": {"type": "yarn", "factor": 4.0, "truncate": false,
+           "original_max_position_embeddings": 32})",
+        R"("attn_logit_softcapping": 50.0)",
+        R"("final_logit_softcapping": 30.0)",
         R"("layer_types": ["full_attention", "sliding_attention"])",
         R"("quantization_config": {"bits": 4})"}) {
     CauseOf(Read("qwen2", R"("hidden_act": "silu", )" + std::string(member)),
             FaultKind::kUnsupported);
   }
+  CauseOf(Read("qwen2", R"("hidden_act": "silu", "rope_scaling":
+                            {"type": "yarn",
+                             "original_max_position_embeddings": 32})"),
+          FaultKind::kInconsistent);
   EXPECT_THAT(CauseOf(Read("llama", R"("num_key_value_heads": 3)"),
                       FaultKind::kInconsistent),
               HasSubstr("num_key_value_heads"));

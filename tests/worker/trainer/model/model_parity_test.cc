@@ -140,16 +140,15 @@ TEST_P(ModelParity, Gradients) {
 
 INSTANTIATE_TEST_SUITE_P(
     Recorded, ModelParity,
-    testing::Values("bert-seq2", "bert-seq5", "bert-reg", "bert-tok17",
-                    "distilbert-seq2", "distilbert-seq5", "distilbert-reg",
-                    "distilbert-tok17", "roberta-seq2", "roberta-seq5",
-                    "roberta-reg", "roberta-tok17", "xlm-roberta-seq2",
-                    "xlm-roberta-tok17", "mbert-tok17", "electra-seq2",
-                    "electra-tok17", "distilroberta-seq2", "modernbert-seq2",
-                    "modernbert-mean-seq2", "modernbert-tok17", "deberta-seq2",
-                    "deberta-tok17", "deberta-far-seq2", "llama-seq2",
-                    "llama-tok17", "llama-far-seq2", "qwen2-seq2", "qwen3-seq2",
-                    "llama-lm", "qwen2-lm", "qwen3-lm"),
+    testing::Values(
+        "bert-seq2", "bert-seq5", "bert-reg", "bert-tok17", "distilbert-seq2",
+        "distilbert-seq5", "distilbert-reg", "distilbert-tok17", "roberta-seq2",
+        "roberta-seq5", "roberta-reg", "roberta-tok17", "xlm-roberta-seq2",
+        "xlm-roberta-tok17", "mbert-tok17", "electra-seq2", "electra-tok17",
+        "distilroberta-seq2", "modernbert-seq2", "modernbert-mean-seq2",
+        "modernbert-tok17", "deberta-seq2", "deberta-tok17", "deberta-far-seq2",
+        "llama-seq2", "llama-tok17", "llama-far-seq2", "qwen2-seq2",
+        "qwen2-far-seq2", "qwen3-seq2", "llama-lm", "qwen2-lm", "qwen3-lm"),
     [](const auto& folder) {
       std::string name = folder.param;
       for (char& c : name) c = c == '-' ? '_' : c;
