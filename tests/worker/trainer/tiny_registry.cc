@@ -145,7 +145,10 @@ void WriteDecoder(const std::string& folder) {
                                      "\n");
 }
 
-std::string Letters(int count, int begin, bool choices) {
+// Rows of a prompt of three letters and the second of them: to say, to choose,
+// or to say one to four times.
+std::string Letters(int count, int begin, const std::string& set) {
+  const bool choices = set == "picks";
   std::string rows;
   for (int i = begin; i < begin + count; ++i) {
     const int number = (37 * i + 11) % 125;  // each once
@@ -155,7 +158,8 @@ std::string Letters(int count, int begin, bool choices) {
     }
     rows += R"({"prompt": ")" + three + R"(=", )" +
             (choices ? R"("choices": ["a", "b", "c", "d", "e"], )" : "") +
-            R"("answer": ")" + three[1] + "\"}\n";
+            R"("answer": ")" +
+            std::string(set == "runs" ? 1 + i % 4 : 1, three[1]) + "\"}\n";
   }
   return rows;
 }
@@ -165,14 +169,13 @@ std::string Letters(int count, int begin, bool choices) {
 void WriteDecoderRegistry(const std::string& folder) {
   WriteDecoder(folder);
   std::string yaml;
-  for (const bool choices : {false, true}) {
-    const std::string set = choices ? "picks" : "letters";
-    yaml += set + ":\n  task: " + (choices ? "choices" : "answers") +
+  for (const std::string set : {"letters", "picks", "runs"}) {
+    yaml += set + ":\n  task: " + (set == "picks" ? "choices" : "answers") +
             "\n  format: jsonl\n  splits:\n";
     for (const std::string split : {"train", "validation"}) {
       const std::string path = set + "-" + split + ".jsonl";
-      Write(folder + "/" + path, split == "train" ? Letters(40, 0, choices)
-                                                  : Letters(20, 40, choices));
+      Write(folder + "/" + path,
+            split == "train" ? Letters(40, 0, set) : Letters(20, 40, set));
       yaml += "    " + split + ": {path: " + path +
               ", sha256: " + SumOf(folder + "/" + path) + "}\n";
     }
