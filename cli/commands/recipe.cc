@@ -13,6 +13,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/ids.h"
@@ -28,6 +29,7 @@
 #include "cli/term/text_file.h"
 #include "cli/view/format.h"
 #include "cli/view/study_view.h"
+#include "proto/wire_error.h"
 
 namespace frostline::cli {
 namespace {
@@ -492,7 +494,9 @@ absl::StatusOr<bool> RecipeRunner::IsSlowHere(const StageStudy& study) {
 }
 
 bool RecipeRunner::IsSkipped(const StageStudy& study) const {
-  if (left_out_.contains(study.study.id)) return true;
+  if (left_out_.contains(study.study.id) || without_.contains(study.names)) {
+    return true;
+  }
   return std::any_of(survey_.skipped.begin(), survey_.skipped.end(),
                      [&study](const SurveyedStudy& skipped) {
                        return skipped.study.study.id == study.study.id;
@@ -555,20 +559,12 @@ absl::StatusOr<v1::Study> RecipeRunner::Await(v1::Study study) {
   return study;
 }
 
-absl::StatusOr<ExitCode> RecipeRunner::Tell(const StageStudy& stage,
-                                            const v1::Study& study) {
+absl::Status RecipeRunner::Tell(const StageStudy& stage,
+                                const v1::Study& study) {
   const std::string id = LastPart(study.name());
   std::cout << "\n" << id << ": " << ProgressText(study);
   if (!stage.about.empty()) std::cout << ": " << stage.about;
   std::cout << "\n" << std::flush;
-  if (study.counts().succeeded() == 0) {
-    std::cerr << "stage " << NameOfEntry(stage)
-              << " left nothing that can be used: no trial of " << id
-              << " succeeded.\n`frostline trial list " << id
-              << "` and `frostline trial log " << id
-              << " 0` say why; mend that, and begin again with --as ID\n";
-    return kExitNoResult;
-  }
   ASSIGN_OR_RETURN(const StageRecord record,
                    FetchStage(client_, study, /*tolerance=*/0.0));
   const auto& published = opened_.recipe.published;
@@ -577,8 +573,47 @@ absl::StatusOr<ExitCode> RecipeRunner::Tell(const StageStudy& stage,
                            found == published.end() ? nullptr : &found->second,
                            terminal_.width)
             << std::flush;
-  return kExitOk;
+  return absl::OkStatus();
 }
+
+bool RecipeRunner::CanGoWithout(const StageStudy& study) const {
+  const std::string name = absl::StrJoin(study.names, "-");
+  return !name.empty() &&
+         std::ranges::none_of(
+             opened_.recipe.stages, [&name](const RecipeStage& stage) {
+               return stage.across.has_value() && stage.across->to == name;
+             });
+}
+
+absl::Status RecipeRunner::GoOnWithout(const StageStudy& study,
+                                       const v1::Study& ended) {
+  ASSIGN_OR_RETURN(const v1::ListTrialsReply trials,
+                   FetchTrials(client_, ended.name(), ""));
+  std::string why = "it ran none";
+  if (!trials.trials().empty()) {
+    why = proto::CleanText(trials.trials(0).cause(), proto::kMaxCauseBytes);
+  }
+  std::cout << "\nSKIP " << NameOfEntry(study) << ": no trial of "
+            << LastPart(ended.name()) << " succeeded: " << why
+            << "; the others go on without it\n"
+            << std::flush;
+  without_.insert(study.names);
+  return absl::OkStatus();
+}
+
+namespace {
+
+ExitCode SayNothingIsLeft(const StageStudy& stage, const v1::Study& study) {
+  const std::string id = LastPart(study.name());
+  std::cerr << "stage " << NameOfEntry(stage)
+            << " left nothing that can be used: no trial of " << id
+            << " succeeded.\n`frostline trial list " << id
+            << "` and `frostline trial log " << id
+            << " 0` say why; mend that, and begin again with --as ID\n";
+  return kExitNoResult;
+}
+
+}  // namespace
 
 // Runs all studies of a stage at once, so that no worker waits for the last
 // trial of one study.
@@ -591,6 +626,7 @@ absl::StatusOr<ExitCode> RecipeRunner::RunStage(const RecipeStage& stage) {
   earlier_.insert(earlier_.end(), studies.begin(), studies.end());
   std::vector<std::pair<const StageStudy*, v1::Study>> begun;
   for (const StageStudy& study : studies) {
+    if (without_.contains(study.names)) continue;  // said where it was tried
     if (IsSkipped(study)) {
       std::cout << "SKIP " << NameOfEntry(study) << ": its data set is not "
                 << "registered\n";
@@ -611,10 +647,20 @@ absl::StatusOr<ExitCode> RecipeRunner::RunStage(const RecipeStage& stage) {
     ASSIGN_OR_RETURN(v1::Study there, Begin(study));
     begun.emplace_back(&study, std::move(there));
   }
+  std::vector<std::pair<const StageStudy*, v1::Study>> empty;
   for (auto& [study, there] : begun) {
-    ASSIGN_OR_RETURN(const v1::Study ended, Await(std::move(there)));
-    ASSIGN_OR_RETURN(const ExitCode code, Tell(*study, ended));
-    if (code != kExitOk) return code;
+    ASSIGN_OR_RETURN(v1::Study ended, Await(std::move(there)));
+    if (ended.counts().succeeded() > 0) {
+      RETURN_IF_ERROR(Tell(*study, ended));
+    } else {
+      empty.emplace_back(study, std::move(ended));
+    }
+  }
+  for (const auto& [study, ended] : empty) {
+    if (empty.size() == begun.size() || !CanGoWithout(*study)) {
+      return SayNothingIsLeft(*study, ended);
+    }
+    RETURN_IF_ERROR(GoOnWithout(*study, ended));
   }
   return kExitOk;
 }

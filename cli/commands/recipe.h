@@ -95,8 +95,12 @@ class RecipeRunner {
   absl::StatusOr<ExitCode> RunStage(const RecipeStage& stage);
   absl::StatusOr<v1::Study> Begin(const StageStudy& study);
   absl::StatusOr<v1::Study> Await(v1::Study study);
-  absl::StatusOr<ExitCode> Tell(const StageStudy& stage,
-                                const v1::Study& study);
+  absl::Status Tell(const StageStudy& stage, const v1::Study& study);
+  // Whether the others of its stage go on without an entry that left nothing:
+  // one that no other is compared with.
+  bool CanGoWithout(const StageStudy& study) const;
+  // Leaves the entry out of all stages that come, and says why.
+  absl::Status GoOnWithout(const StageStudy& study, const v1::Study& ended);
 
   const OpenedRecipe& opened_;
   const RecipeSurvey& survey_;
@@ -107,7 +111,8 @@ class RecipeRunner {
   std::function<void(StageStudy&)> adjust_;  // null: they are as they are
   StageWorld world_;
   std::vector<StageStudy> earlier_;
-  std::set<std::string> left_out_;  // studies, for their precision
+  std::set<std::string> left_out_;              // studies, for their precision
+  std::set<std::vector<std::string>> without_;  // entries that left nothing
 };
 
 void AddRecipeRun(CLI::App& noun, Invocation& invocation);

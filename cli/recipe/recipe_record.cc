@@ -19,6 +19,7 @@
 #include "frostline/v1/importance_service.grpc.pb.h"
 #include "frostline/v1/study_service.grpc.pb.h"
 #include "proto/rules.h"
+#include "proto/wire_error.h"
 
 namespace frostline::cli {
 namespace {
@@ -303,6 +304,14 @@ absl::StatusOr<RecipeRecord> FetchRun(Client& client, const std::string& run,
                    FindRunStudies(client, run));
   for (const v1::Study& study : studies) {
     ASSIGN_OR_RETURN(StageRecord stage, FetchStage(client, study, tolerance));
+    if (study.counts().succeeded() == 0 &&
+        !stage.study.trials.trials().empty()) {
+      record.missing.push_back(absl::StrCat(
+          LabelOf(stage.study, kRecipeEntryLabel), ": no trial succeeded: ",
+          proto::CleanText(stage.study.trials.trials(0).cause(),
+                           proto::kMaxCauseBytes),
+          "."));
+    }
     record.stages.push_back(std::move(stage));
   }
   RETURN_IF_ERROR(FetchAcross(client, record));

@@ -70,6 +70,19 @@ runs() {
   says MODEL
 }
 
+# A decoder of this family has no biases, and its narrow maps no rank of 16.
+@test "baseline goes on without the rules that a model cannot have" {
+  FROSTLINE_REGISTRY=$PWD/run-rivals/samples run timeout 150 \
+    frostline baseline claims tiny-decoder --scale sample --as bare \
+    --set 'rates=[1e-3]' --set 'seeds=[1]' --set trials=1 --local run-bare
+  echo "$output"
+  [ "$status" -eq 0 ]
+  says "SKIP rates-biases: no trial of bare-rates-biases succeeded: FL-5015" \
+    "SKIP rates-lora-16" bare-judged-lora-4 bare-judged-lisa-2
+  ! grep -q bare-judged-biases <<<"$output"
+  grep -q 'rates-biases: no trial succeeded: FL-5015' run-bare/report.html
+}
+
 # The search is over the layers of the samples' model; its plan is set against
 # itself, the baselines and the rules.
 @test "apply --rivals all tunes the rules in the study's settings" {
