@@ -206,7 +206,7 @@ absl::StatusOr<std::optional<TrainingMemory>> StudyMemoryOf(
   const auto recompute = extra.find("recompute");
   use.recomputes =
       recompute != extra.end() && recompute->second.string_value() == "layers";
-  use.answers = task == "answers";
+  use.answers = task == "answers" || task == "choices";  // by one head
   ASSIGN_OR_RETURN(TrainingMemory memory, TrainingMemory::Of(*registry, use));
   return std::optional(std::move(memory));
 }
