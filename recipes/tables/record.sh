@@ -22,8 +22,7 @@ PARTS=(reviews-groups:1 reviews-groups:2 reviews-groups:3
   reviews-groups:4 reviews-groups:5 tagging-levels:1 reviews-levels:2
   reviews-modules:3 tagging-modules:3 tagging-groups:4 tagging-groups:5
   tagging-levels:2 reviews-ranks:1 reviews-ranks:2 tagging-ranks:1
-  tagging-ranks:2 tagging-depths:1 tagging-depths:2 reviews-depths:1
-  reviews-depths:2)
+  tagging-ranks:2 tagging-depths:1 tagging-depths:2)
 if [ $# -gt 2 ]; then
   wanted=" ${*:3} "
   for part in "${!PARTS[@]}"; do
