@@ -61,7 +61,7 @@ bool IsDealt(std::int64_t number, double share, double start);
 //            main effects (surrogate/surrogate.h)
 using TrialList = std::vector<const LedgerTrial*>;
 
-// It keeps references.
+// A maker of such points for one proposal. It keeps references.
 class SpreadPoints {
  public:
   SpreadPoints(const Space& space, const std::vector<LevelAxis>& axes);

@@ -32,7 +32,8 @@ namespace frostline::sampler {
 
 using Options = std::map<std::string, std::string>;
 
-// It keeps a reference to the options and is not thread-safe.
+// A reader of one sampler's options. It keeps a reference to the options and is
+// not thread-safe.
 class OptionReader {
  public:
   // `owner` is for messages; `field` is where the study has its options.

@@ -17,7 +17,8 @@ struct ssl_ctx_st;  // OpenSSL's SSL_CTX
 
 namespace frostline::tls {
 
-// Any thread may use one. What is in use is never changed: a handshake takes a
+// The certificate that a server shows, read anew when its files change. Any
+// thread may use one. What is in use is never changed: a handshake takes a
 // share of what was read last, and keeps it for as long as it needs it.
 class ServedCertificate {
  public:

@@ -37,7 +37,8 @@ inline constexpr std::int32_t kNoBranch = -1;
 
 inline constexpr double kCountlessPoints = 1e200;
 
-// Any thread may use it.
+// A tree of the points of a finite space, a parameter for each step down: it
+// counts the points below each value. Any thread may use it.
 class FiniteTree {
  public:
   // REQUIRES: every domain has at most 2^31 - 1 values.

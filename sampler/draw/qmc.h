@@ -26,7 +26,7 @@ namespace frostline::sampler {
 // even, makes each point uniform in the cube and gives every seed another
 // sequence.
 
-// Any thread may use it.
+// A scrambled sequence of one seed. Any thread may use it.
 class SobolSequence {
  public:
   // REQUIRES: 0 <= dimensions <= kMaxParameters.

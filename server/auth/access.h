@@ -113,7 +113,8 @@ struct RateLimit {
   double burst = 20'000.0;
 };
 
-// Any thread may call.
+// The calls that each identity has left, by a bucket of tokens for each. Any
+// thread may call.
 class CallRates {
  public:
   explicit CallRates(RateLimit limit = {}) : limit_(limit) {}

@@ -141,6 +141,7 @@ struct ParkedAcquire {
 // A place in the line; later ones are larger.
 using Ticket = std::int64_t;
 
+// The line of workers that wait for a trial, the one that came first in front.
 // Not thread-safe.
 class AcquireLine {
  public:

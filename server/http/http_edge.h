@@ -57,6 +57,7 @@ struct HttpOptions {
 // is no address.
 bool IsBeyondLoopback(const std::string& listen);
 
+// A server of HTTP: the page, the verbs as JSON, and metrics.
 // Thread-compatible. Destroyed before what it serves, and after that has
 // answered what was asked.
 class HttpEdge {

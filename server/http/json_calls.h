@@ -45,7 +45,8 @@ struct JsonCall {
   bool is_safe = false;  // it came by GET, and must change nothing
 };
 
-// Any thread may call. Call() waits for the answer.
+// A caller of verbs with requests and replies as JSON. Any thread may call.
+// Call() waits for the answer.
 class JsonCalls {
  public:
   // The verbs, `gate` and what else is pointed to outlive it. `audit` and

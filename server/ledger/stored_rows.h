@@ -67,7 +67,8 @@ struct TrialAsStored {
   std::vector<storage::AttemptRow> attempts;
 };
 
-// Belongs to one call, and goes from thread to thread with it.
+// A reader of what the store has beside the books. It belongs to one call, and
+// goes from thread to thread with it.
 class StoredRows {
  public:
   const TrialAsStored* Trial(TrialKey trial);
@@ -118,7 +119,8 @@ struct RequestMark {
 
 std::uint64_t HashRequest(const google::protobuf::Message& request);
 
-// Not thread-safe.
+// The replies that were given to requests with an id, so that the same request
+// gets the same reply. Not thread-safe.
 class ReplyBook {
  public:
   explicit ReplyBook(const Lookups& lookups) : lookups_(lookups) {}

@@ -38,7 +38,8 @@ struct TrialKey {
   friend auto operator<=>(const TrialKey&, const TrialKey&) = default;
 };
 
-// Not thread-safe. A call about one trial is O(log n).
+// The leases that are held, by trial and by when they end. Not thread-safe. A
+// call about one trial is O(log n).
 class LeaseBook {
  public:
   void Set(TrialKey trial, SteadyTime deadline) {
@@ -280,7 +281,7 @@ struct Misfit {
   std::int64_t has = 0;
 };
 
-// Immutable.
+// What a worker has said that it has: models, data sets, precisions. Immutable.
 class KnownStock {
  public:
   explicit KnownStock(const v1::Worker& worker);

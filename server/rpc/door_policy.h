@@ -231,7 +231,8 @@ struct PaceLimits {
   Duration little_patience = std::chrono::milliseconds(20);
 };
 
-// Thread-compatible. Times must not decrease.
+// The handshakes that are under way, and how long each may still take: the more
+// of them never end, the less. Thread-compatible. Times must not decrease.
 class HandshakePace {
  public:
   explicit HandshakePace(const PaceLimits& limits = {}) : limits_(limits) {}

@@ -47,6 +47,7 @@ struct TrainedModules {
   std::set<std::string> adapted;  // adapters do, which weigh next to nothing
 };
 
+// What training takes of a device's memory, from the model's shapes.
 class TrainingMemory {
  public:
   // Reads the model's configuration. REQUIRES: the registry has the model.
