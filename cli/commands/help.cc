@@ -166,7 +166,8 @@ using google::protobuf::Descriptor;
 using google::protobuf::Message;
 using google::protobuf::MethodDescriptor;
 
-// The largest request that a coordinator accepts.
+// The longest text of a request that is read: a coordinator takes a message of
+// 1 MiB, and as JSON it is longer.
 constexpr std::size_t kMaxRequestBytes = std::size_t{4} << 20;
 
 struct RpcArgs {

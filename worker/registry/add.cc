@@ -52,8 +52,14 @@ absl::StatusOr<Placing> Placing::Into(const std::string& folder) {
   if (error || lock < 0) {
     return CannotWrite(folder, std::error_code(errno, std::generic_category()));
   }
-  flock(lock, LOCK_EX);  // closing it unlocks
-  Placing placing(whole, lock);
+  Placing placing(whole, lock);  // closing it unlocks
+  int locked = -1;
+  do {
+    locked = flock(lock, LOCK_EX);
+  } while (locked != 0 && errno == EINTR);
+  if (locked != 0) {
+    return CannotWrite(folder, std::error_code(errno, std::generic_category()));
+  }
   if (is_new) placing.made_.emplace_back(placing.folder_);
   return placing;
 }

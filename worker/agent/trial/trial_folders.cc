@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/ids.h"
 #include "base/log.h"
+#include "base/plain/file.h"
 #include "worker/agent/file.h"
 #include "worker/agent/link/log_listener.h"
 #include "worker/agent/link/outbox.h"
@@ -255,14 +256,13 @@ void TrialFolders::MarkEnded(const v1::LeaseRef& lease, bool failed,
   if (!name.ok()) return;
   const std::string path = absl::StrCat(run_folder_, "/trials/", name->study_id,
                                         "/", name->number, "/ended");
-  std::ofstream(path + ".new")
-      << "ended" << (failed ? absl::StrCat(" ", kFailed) : "")
-      << (has_checkpoint ? absl::StrCat(" ", kCheckpoint) : "") << "\n";
-  std::error_code error;
-  fs::rename(path + ".new", path, error);
-  if (!error) return;
+  const auto marked = WriteFileAtomically(
+      path,
+      absl::StrCat("ended", failed ? absl::StrCat(" ", kFailed) : "",
+                   has_checkpoint ? absl::StrCat(" ", kCheckpoint) : "", "\n"));
+  if (marked.ok()) return;
   Log(LogLevel::kWarning, "end_not_marked",
-      {{"trial", lease.trial()}, {"cause", error.message()}});
+      {{"trial", lease.trial()}, {"cause", marked.fault().cause}});
 }
 
 std::set<std::string> TrialFolders::Spooled() const {
