@@ -443,10 +443,12 @@ class _Print:
 
 class Audit:
     """A row for each module: how far it moved, against what it was to do. `rows` are
-    tuples in the order of `columns`; `wrong` says in words what did not go as planned."""
+    tuples in the order of `columns`; `wrong` says in words what did not go as planned.
+    Bytes are those of the weights, of the gradients of those that had one, and of what
+    the optimizer keeps."""
 
     columns = ("module", "rate", "weights", "moved", "gradient", "in_optimizer",
-               "optimizer_bytes")
+               "optimizer_bytes", "weight_bytes", "gradient_bytes")
 
     def __init__(self, rows: List[Tuple[Any, ...]], wrong: List[str]) -> None:
         self.rows, self.wrong = rows, wrong
@@ -457,7 +459,7 @@ class Audit:
 
     def __repr__(self) -> str:
         lines = [f"{'module':24} {'rate':>8} {'moved':>9} gradient  optimizer"]
-        for module, rate, _, moved, gradient, _, held in self.rows:
+        for module, rate, _, moved, gradient, _, held, *_ in self.rows:
             lines.append(f"{module:24} {rate or 'frozen':>8} {moved:9.2e} "
                          f"{'yes' if gradient else 'no':8}  {held} B")
         return "\n".join([*lines, *self.wrong])
@@ -507,7 +509,9 @@ def audit(trial: Any, model: Any, optimizer: Any = None, *,
         taken = all(id(p) in held for n, p in members
                     if n in watch.trains) if optimizer is not None else True
         rows.append((title, rate, sum(p.numel() for _, p in members), moved, gradient, taken,
-                     sum(_bytes_of(state.get(p, {})) for _, p in members)))
+                     sum(_bytes_of(state.get(p, {})) for _, p in members),
+                     _bytes_of(dict(members)),
+                     _bytes_of({n: p for n, p in members if n in watch.had_gradient})))
         if rate == 0 and not same:
             wrong.append(f"{title} is frozen and moved")
         elif changed - watch.trains:
@@ -526,5 +530,5 @@ def audit(trial: Any, model: Any, optimizer: Any = None, *,
     return made
 
 
-def _bytes_of(state: Mapping[str, Any]) -> int:
-    return sum(t.numel() * t.element_size() for t in state.values() if hasattr(t, "numel"))
+def _bytes_of(tensors: Mapping[str, Any]) -> int:
+    return sum(t.numel() * t.element_size() for t in tensors.values() if hasattr(t, "numel"))

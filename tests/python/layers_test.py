@@ -287,8 +287,11 @@ class Audits(unittest.TestCase):
         optimizer = torch.optim.AdamW(groups)
         train(model, optimizer)
         rows = {row[0]: row for row in trial.audit(model, optimizer).rows}
-        self.assertEqual(0, rows["embeddings"][-1])
-        self.assertGreaterEqual(rows["layer.0"][-1], 8 * rows["layer.0"][2])
+        bytes_of = {name: row[6:] for name, row in rows.items()}
+        self.assertEqual((0, 4 * rows["embeddings"][2], 0), bytes_of["embeddings"])
+        weights = rows["layer.0"][2]
+        self.assertGreaterEqual(bytes_of["layer.0"][0], 8 * weights)
+        self.assertEqual((4 * weights, 4 * weights), bytes_of["layer.0"][1:])
 
     def test_an_audit_needs_apply(self):
         with self.assertRaises(errors.LayerError):
