@@ -5,6 +5,7 @@ trainer; its importance, frontier and plan; and what peft makes of what was expo
 the plan's words."""
 import json
 import os
+import random
 import shutil
 import subprocess
 import unittest
@@ -296,6 +297,64 @@ class Llama(unittest.TestCase):
             ours = kind.from_pretrained(folder).eval()(**batch).logits
             theirs = loaded(**batch).logits
         torch.testing.assert_close(theirs, ours, atol=1e-5, rtol=1e-4)
+
+
+class Told(unittest.TestCase):
+    """Eighty trials of a known truth: layer 1 gains .2 by having an adapter, of any rank;
+    layers 2 and 3 gain .1 together; layer 0 gains nothing."""
+
+    @classmethod
+    def setUpClass(cls):
+        served = coordinator()
+        cls.addClassCleanup(served.__exit__, None, None, None)
+        cls.address, _ = served.__enter__()
+        client = frostline.connect(cls.address)
+        cls.addClassCleanup(client.close)
+        study = client.create_study(
+            "told", maximize="accuracy", budget=80, seed=5, sampler="qmc",
+            model={"id": "m", "layers": 4}, data={"id": "d"},
+            training={"lora": {"alpha_per_rank": 2}},
+            space={"modules": {"layer.*": {"rank": [0, 4, 8, 16], "fixed": 1e-3}},
+                   "default": {"head_only": 1e-3}})
+        dice = random.Random(3)
+        for _ in range(80):
+            trial = study.ask()
+            has = [trial.parameters[f"rank.layer.{i}"] > 0 for i in range(4)]
+            study.tell(trial, {"accuracy": 0.6 + 0.2 * has[1] + 0.1 * (has[2] and has[3]) +
+                               dice.gauss(0, 0.004)})
+
+    def said(self, *words):
+        done = subprocess.run([PROGRAMS / "frostline", *words, "--json", "--connect",
+                               self.address], capture_output=True, text=True, timeout=60)
+        self.assertEqual(0, done.returncode, done.stderr)
+        return json.loads(done.stdout)
+
+    def test_no_adapter_is_a_kind_of_its_own(self):
+        made = self.said("importance", "told", "--marginals")["marginals"]
+        expected = {one["parameter"]: [point["expected"]["value"] for point in one["points"]]
+                    for one in made}
+        none, *some = expected["rank.layer.1"]  # of 4, 8 and 16
+        for adapted in some:
+            self.assertAlmostEqual(0.2, adapted - none, delta=0.01)
+        self.assertLess(max(some) - min(some), 0.005)
+
+    def test_what_two_layers_gain_together_is_their_pair(self):
+        first, *others = self.said("importance", "told", "--pairs")["pairs"]
+        self.assertEqual(("rank.layer.2", "rank.layer.3"), (first["first"], first["second"]))
+        gain = 3 / 4 * 1 / 4  # p (1 - p): three ranks of four are adapters
+        alone = 0.2**2 * gain
+        both = 0.1**2 * 9 / 16 * 7 / 16
+        truth = 0.1**2 * gain**2 / (alone + both)
+        self.assertAlmostEqual(truth, first["share"]["value"], delta=0.01)
+        self.assertLess(max(one["share"]["value"] for one in others), 0.002)
+
+    def test_the_frontier_names_the_layers_that_need_an_adapter(self):
+        rows = self.said("plan", "told", "--frontier")["by_modules"]
+        self.assertEqual([0.6, 0.8, 0.8, 0.9, 0.9],
+                         [round(row["predicted"]["value"], 1) for row in rows])
+        self.assertEqual(["layer.1", "layer.2", "layer.3"], rows[3]["trained"])
+        self.assertEqual([0, 0, 0], [row["within_tolerance_probability"] for row in rows[:3]])
+        self.assertEqual(0, rows[3]["as_trial"]["values"]["rank.layer.0"])
 
 
 if __name__ == "__main__":
