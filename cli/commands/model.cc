@@ -517,6 +517,10 @@ void ShowMeasured(const PredictArgs& args, const Answers& answers,
     std::cout << KeyLine(name, FormatNumber(value));
   }
   std::ifstream file(path);
+  if (answers.metrics.contains("exact_match")) {
+    std::cout << "\n" << RenderSaid(file, args.most, width);
+    return;
+  }
   const PredictedExamples predicted(file);
   const std::vector<ExampleGroup> groups =
       PickExamples(predicted.table(), args.most);

@@ -18,6 +18,7 @@
 #include "cli/view/format.h"
 #include "cli/view/importance_view.h"
 #include "google/protobuf/struct.pb.h"
+#include "proto/wire_error.h"
 #include "proto/wire_values.h"
 #include "statistics/scores/scores.h"
 #include "study/objective.h"
@@ -32,6 +33,7 @@ using proto::PackedNumbers;
 
 // The most classes for which a matrix is useful on a terminal.
 constexpr std::size_t kMostMatrix = 20;
+constexpr std::size_t kMostSaidBytes = 200;  // of an answer or a prompt
 constexpr char kNothingTold[] =
     "the trial told right or wrong alone, not what it predicted: its trainer "
     "is of an earlier version, or there were too many examples\n";
@@ -409,6 +411,39 @@ std::string PredictedExamples::TextOf(std::size_t example) const {
                     texts_[text][i], is_it ? "]" : "");
   }
   return sentence;
+}
+
+std::string RenderSaid(std::istream& file, std::size_t most, int width) {
+  struct Kind {
+    const char* title;
+    Table rows;
+    std::size_t shown = 0;
+  };
+  const std::vector<Column> columns = {{"example", Align::kRight},
+                                       {"wanted", Align::kLeft},
+                                       {"said", Align::kLeft},
+                                       {"prompt", Align::kLeft}};
+  Kind wrong = {"wrong", Table(columns)};
+  Kind right = {"right", Table(columns)};
+  std::string line;
+  std::getline(file, line);  // label, prediction, text
+  for (std::size_t i = 0; std::getline(file, line); ++i) {
+    std::vector<std::string> cells = absl::StrSplit(line, '\t');
+    if (cells.size() != 3) continue;
+    for (std::string& cell : cells) {
+      cell = proto::CleanText(UnescapeColumn(cell), kMostSaidBytes);
+    }
+    Kind& kind = cells[0] == cells[1] ? right : wrong;
+    if (kind.shown++ >= most) continue;
+    kind.rows.AddRow({absl::StrCat(i), cells[0], cells[1], cells[2]});
+  }
+  std::string text;
+  for (const Kind* const kind : {&wrong, &right}) {
+    absl::StrAppend(&text, text.empty() ? "" : "\n", kind->title,
+                    kind->shown > most ? ", the first ones" : "", "\n",
+                    kind->shown == 0 ? "none\n" : kind->rows.Render(width));
+  }
+  return text;
 }
 
 namespace {

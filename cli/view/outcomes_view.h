@@ -89,6 +89,11 @@ class PredictedExamples {
   bool of_words_ = false;
 };
 
+// Returns for a terminal what a decoder said to prompts whose answers are
+// known, from a file of predictions: the first `most` that were wrong, and the
+// first that were right, which is to the letter.
+std::string RenderSaid(std::istream& file, std::size_t most, int width);
+
 // Summarizes all tests against one setting in one sentence:
 //
 //   by test.accuracy against baseline: worse is head only (-24.8 points);

@@ -437,6 +437,19 @@ std::vector<std::string> UnnamedModules(const v1::CreateStudyReply& reply) {
 
 }  // namespace
 
+namespace {
+
+// Whether the module has one rate. Rates that decay by layer have no parameter
+// of their own, and are not fixed.
+bool IsFixed(const v1::ResolvedModule& module) {
+  const std::string& domain = module.domain();
+  return module.parameter().empty() && module.rank_parameter().empty() &&
+         (domain.empty() || domain == "frozen" ||
+          absl::StartsWith(domain, "fixed "));
+}
+
+}  // namespace
+
 std::string RenderPlan(const v1::CreateStudyReply& reply, int width) {
   Table table({{"MODULE"}, {"PARAMETER"}, {"RATES"}});
   for (const v1::ResolvedModule& module : reply.modules()) {
@@ -445,7 +458,13 @@ std::string RenderPlan(const v1::CreateStudyReply& reply, int width) {
          {module.rank_parameter(), module.parameter()}) {
       if (!name.empty()) parameters.push_back(name);
     }
-    const bool fixed = parameters.empty();
+    const bool fixed = IsFixed(module);
+    if (!fixed && parameters.empty()) {  // its rate decays by layer
+      for (const char* const name : {"base_rate", "decay"}) {
+        if (absl::StrContains(module.domain(), name))
+          parameters.push_back(name);
+      }
+    }
     table.AddRow({module.module(),
                   fixed ? "(fixed)" : absl::StrJoin(parameters, ", "),
                   fixed ? FormatRate(module.fixed_rate()) : module.domain()});
@@ -483,7 +502,7 @@ std::string RenderPlanInShort(const v1::CreateStudyReply& reply) {
   std::vector<std::pair<std::string, std::vector<std::string>>> kinds;
   for (const v1::ResolvedModule& module : reply.modules()) {
     const std::string kind =
-        module.parameter().empty() && module.rank_parameter().empty()
+        IsFixed(module)
             ? absl::StrCat("always ", FormatRate(module.fixed_rate()))
             : module.domain();
     if (kinds.empty() || kinds.back().first != kind)

@@ -51,6 +51,20 @@ assert told["examples"] == 40 and told["output"] is None, told
 assert 0 <= told["metrics"]["accuracy"] <= 1, told'
 }
 
+@test "a decoder says its answers, and those that are known are set beside" {
+  samples=$FROSTLINE_SOURCE_DIR/recipes/samples
+  run frostline predict "$samples/tiny-decoder" "$samples/asked-dev.jsonl" \
+    --max-length 160 --count 2
+  echo "$output"
+  [ "$status" -eq 0 ]
+  says "20 examples of" "exact_match" "perplexity" "wrong, the first ones" \
+    "wanted" " the fence" "What did Anna paint?"
+  ! grep -q residuals <<<"$output"
+  run frostline predict "$samples/tiny-decoder" "$samples/asked-dev.jsonl" \
+    --max-length 160 --no-labels
+  [ "${lines[0]}" = $'label\tprediction\ttext' ]
+}
+
 @test "what cannot be answered is refused with what to do, and writes nothing" {
   echo "text,label" >odd.csv
   echo "w1,sunny" >>odd.csv

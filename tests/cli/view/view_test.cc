@@ -514,6 +514,30 @@ TEST(StudyView, ShowsProgressAndTheResolvedSpace) {
             "space: infinitely many points (continuous); budget: 40 trials\n");
 }
 
+TEST(StudyView, RatesThatDecayByLayerAreNotFixed) {
+  v1::CreateStudyReply reply;
+  reply.mutable_study()
+      ->mutable_spec()
+      ->mutable_space()
+      ->mutable_layerwise_decay();
+  const auto add = [&reply](const char* module, const char* domain) {
+    auto* const one = reply.add_modules();
+    one->set_module(module);
+    one->set_domain(domain);
+  };
+  add("embeddings", "frozen");
+  add("layer.0", "base_rate * decay^1");
+  add("head", "base_rate * decay^0");
+  EXPECT_THAT(RenderPlan(reply, 0),
+              HasSubstr("MODULE      PARAMETER         RATES\n"
+                        "embeddings  (fixed)           frozen\n"
+                        "layer.0     base_rate, decay  base_rate * decay^1\n"
+                        "head        base_rate, decay  base_rate * decay^0\n"));
+  EXPECT_THAT(RenderPlanInShort(reply),
+              HasSubstr("embeddings: always frozen\n"
+                        "layer.0: base_rate * decay^1\n"));
+}
+
 TEST(StudyView, SaysWhichSeedsTheTrialsGet) {
   v1::CreateStudyReply reply;
   v1::StudySpec& spec = *reply.mutable_study()->mutable_spec();
