@@ -357,5 +357,33 @@ class Told(unittest.TestCase):
         self.assertEqual(0, rows[3]["as_trial"]["values"]["rank.layer.0"])
 
 
+class Deep(unittest.TestCase):
+    """A decoder of 28 layers, each with an adapter or none: two of them matter."""
+
+    def test_importance_finds_two_of_twenty_eight_layers(self):
+        with coordinator() as (address, _), frostline.connect(address) as client:
+            study = client.create_study(
+                "deep", maximize="accuracy", budget=150, seed=5, sampler="random",
+                model={"id": "m", "layers": 28, "no_pooler": True}, data={"id": "d"},
+                training={"lora": {"alpha_per_rank": 2}},
+                space={"modules": {"layer.*": {"rank": [0, 8], "fixed": 1e-3}},
+                       "default": {"head_only": 1e-3}})
+            dice = random.Random(3)
+            for _ in range(150):
+                trial = study.ask()
+                score = 0.6 + dice.gauss(0, 0.01)
+                score += 0.1 * (trial.parameters["rank.layer.27"] > 0)
+                score += 0.05 * (trial.parameters["rank.layer.20"] > 0)
+                study.tell(trial, {"accuracy": score})
+            found = study.importance()
+        self.assertEqual(28, len(found.rows))
+        first, second, *others = found.rows  # parameter, share, lo80, hi80, distinguishable
+        self.assertEqual(("rank.layer.27", "rank.layer.20"), (first[0], second[0]))
+        self.assertAlmostEqual(0.8, first[1], delta=0.06)  # 4 : 1, but for the noise
+        self.assertAlmostEqual(0.2, second[1], delta=0.06)
+        self.assertTrue(first[-1] and second[-1])
+        self.assertLess(max(row[1] for row in others), 0.01)
+
+
 if __name__ == "__main__":
     run_and_count()
