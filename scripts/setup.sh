@@ -34,6 +34,7 @@ DEPLOY_PACKAGES=(
   prometheus  # monitoring: the server and promtool
   mmdebstrap lintian buildah uidmap systemd zsh fish man-db dpkg-dev
   apache2-utils # rotatelogs
+  openssh-client # signatures of a release
 )
 BROWSER_PACKAGES=(chromium)
 PYTHON_PACKAGES=(mariadb-server-core mariadb-client-core) # a database of Optuna's

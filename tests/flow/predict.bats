@@ -59,7 +59,7 @@ assert 0 <= told["metrics"]["accuracy"] <= 1, told'
   [ "$status" -eq 0 ]
   says "20 examples of" "exact_match" "perplexity" "wrong, the first ones" \
     "wanted" " the fence" "What did Anna paint?"
-  ! grep -q residuals <<<"$output"
+  fails grep -q residuals <<<"$output"
   run frostline predict "$samples/tiny-decoder" "$samples/asked-dev.jsonl" \
     --max-length 160 --no-labels
   [ "${lines[0]}" = $'label\tprediction\ttext' ]

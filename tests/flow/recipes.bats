@@ -79,7 +79,7 @@ runs() {
   [ "$status" -eq 0 ]
   says "SKIP rates-biases: no trial of bare-rates-biases succeeded: FL-5015" \
     "SKIP rates-lora-16" bare-judged-lora-4 bare-judged-lisa-2
-  ! grep -q bare-judged-biases <<<"$output"
+  fails grep -q bare-judged-biases <<<"$output"
   grep -q 'rates-biases: no trial succeeded: FL-5015' run-bare/report.html
 }
 
