@@ -51,6 +51,8 @@ set(SERVICE "systemd | systemd-standalone-sysusers, init-system-helpers (>= 1.54
 set(CPACK_DEBIAN_COORDINATOR_PACKAGE_DEPENDS "${SERVICE}")
 # It posts to webhooks (docs/adr/0029-notifications.md).
 set(CPACK_DEBIAN_COORDINATOR_PACKAGE_RECOMMENDS "curl, ca-certificates")
+# For --store.
+set(CPACK_DEBIAN_COORDINATOR_PACKAGE_SUGGESTS "libpq5")
 set(CPACK_DEBIAN_WORKER_PACKAGE_DEPENDS "${SERVICE}")
 # For --command.
 set(CPACK_DEBIAN_WORKER_PACKAGE_RECOMMENDS "python3 (>= 3.10)")

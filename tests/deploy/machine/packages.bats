@@ -63,6 +63,10 @@ END
   [ "$status" -eq 0 ]
 }
 
+@test "the coordinator suggests what --store needs" {
+  [ "$(dpkg-deb -f "$ROOT"/packages/frostline-coordinator_*.deb Suggests)" = libpq5 ]
+}
+
 @test "installed on a fresh machine they run a study" {
   # As the page says; nothing is fetched, as there is no network.
   at sh -c 'apt-get install -y ./packages/frostline-*.deb'
