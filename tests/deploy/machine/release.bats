@@ -12,7 +12,7 @@ setup_file() {
 
 setup() {
   cd "$BATS_FILE_TMPDIR"
-  PATH=$FROSTLINE_SOURCE_DIR/scripts:$PATH
+  PATH=$(readlink -f "$BATS_TEST_DIRNAME/../../../scripts"):$PATH
   rm -rf release
   mkdir -p release/docs
   echo one >release/frostline.deb
