@@ -430,11 +430,11 @@ std::string RenderSaid(std::istream& file, std::size_t most, int width) {
   for (std::size_t i = 0; std::getline(file, line); ++i) {
     std::vector<std::string> cells = absl::StrSplit(line, '\t');
     if (cells.size() != 3) continue;
+    Kind& kind = cells[0] == cells[1] ? right : wrong;
+    if (kind.shown++ >= most) continue;
     for (std::string& cell : cells) {
       cell = proto::CleanText(UnescapeColumn(cell), kMostSaidBytes);
     }
-    Kind& kind = cells[0] == cells[1] ? right : wrong;
-    if (kind.shown++ >= most) continue;
     kind.rows.AddRow({absl::StrCat(i), cells[0], cells[1], cells[2]});
   }
   std::string text;

@@ -435,10 +435,6 @@ std::vector<std::string> UnnamedModules(const v1::CreateStudyReply& reply) {
   return names;
 }
 
-}  // namespace
-
-namespace {
-
 // Whether the module has one rate. Rates that decay by layer have no parameter
 // of their own, and are not fixed.
 bool IsFixed(const v1::ResolvedModule& module) {

@@ -280,6 +280,27 @@ TEST(PredictedExamples, OfAnEmptyFileAndOfForeignLines) {
               IsEmpty());
 }
 
+TEST(RenderSaid, SetsWhatWasWantedBesideWhatWasSaid) {
+  std::istringstream file(
+      "label\tprediction\ttext\nyes\tyes\tIs it?\n"
+      "no\tyes\tIs it not?\nno\tmaybe\tWill it?\n");
+  EXPECT_EQ(RenderSaid(file, 1, 0),
+            "wrong, the first ones\n"
+            "example  wanted  said  prompt\n"
+            "      1  no      yes   Is it not?\n\n"
+            "right\n"
+            "example  wanted  said  prompt\n"
+            "      0  yes     yes   Is it?\n");
+}
+
+// However little of an answer is shown.
+TEST(RenderSaid, LongAnswersThatEndOtherwiseAreWrong) {
+  const std::string begin(500, 'a');
+  std::istringstream file("label\tprediction\ttext\n" + begin + "b\t" + begin +
+                          "c\tprompt\n");
+  EXPECT_THAT(RenderSaid(file, 1, 0), HasSubstr("right\nnone\n"));
+}
+
 TEST(UnescapeColumn, IsTheOppositeOfEscapeColumn) {
   for (const std::string text : {"a\tb\\n\r\nc", "\\", "plain", "\\\\t"}) {
     EXPECT_EQ(UnescapeColumn(EscapeColumn(text)), text);
