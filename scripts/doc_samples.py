@@ -17,6 +17,7 @@ are left out).
 """
 import argparse
 import difflib
+import gzip
 import pathlib
 import re
 import shutil
@@ -29,7 +30,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RUN = ROOT / "tests/docs/demo_run"
 PRINTED = RUN / "printed.txt"
-TRIALS = RUN / "trials.sql"
+TRIALS = RUN / "trials.sql.gz"
 DATABASE = "frostline.sqlite"
 # Those that a dump leaves out.
 PRAGMAS = ("page_size", "auto_vacuum", "application_id", "user_version")
@@ -91,7 +92,8 @@ def record(programs):
     begun = demo(FOLDER, programs, until=SEARCHED)
     while names_in_processes(FOLDER):
         time.sleep(0.1)  # coordinator and workers end in peace
-    TRIALS.write_text("\n".join(statements(FOLDER / DATABASE)) + "\n")
+    said = "\n".join(statements(FOLDER / DATABASE)) + "\n"
+    TRIALS.write_bytes(gzip.compress(said.encode(), mtime=0))
     ended = demo(FOLDER, programs)
     PRINTED.write_text(begun + "\n" + ended[REPORT.search(ended).start():])
     remove(FOLDER)
@@ -113,7 +115,7 @@ def shown_again(programs):
     folder = pathlib.Path(tempfile.mkdtemp())
     try:
         database = sqlite3.connect(folder / DATABASE)
-        database.executescript(TRIALS.read_text())
+        database.executescript(gzip.decompress(TRIALS.read_bytes()).decode())
         database.close()
         return report_of(demo(folder, programs, until=RUNS_PLAN))
     finally:
