@@ -2,6 +2,7 @@
 #include "base/plain/descriptor.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -23,6 +24,16 @@ bool WriteAll(int descriptor, std::string_view bytes) {
     bytes.remove_prefix(static_cast<std::size_t>(written));
   }
   return true;
+}
+
+bool TakeLock(int descriptor, LockKind kind, LockWait wait) {
+  const int how = (kind == LockKind::kShared ? LOCK_SH : LOCK_EX) |
+                  (wait == LockWait::kTry ? LOCK_NB : 0);
+  int taken = -1;
+  do {
+    taken = flock(descriptor, how);
+  } while (taken != 0 && errno == EINTR);
+  return taken == 0;
 }
 
 bool SyncNames(const std::string& folder) {

@@ -8,6 +8,7 @@
 #ifndef FROSTLINE_BASE_PLAIN_DESCRIPTOR_H_
 #define FROSTLINE_BASE_PLAIN_DESCRIPTOR_H_
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -35,6 +36,15 @@ class Descriptor {
 
 // Writes all of `bytes`, however often the system takes only a part.
 bool WriteAll(int descriptor, std::string_view bytes);
+
+// How a lock between processes is held: by any number at once, or by one.
+enum class LockKind : std::uint8_t { kShared, kAlone };
+
+// Takes the lock of an open file or folder, by flock(2); it ends with the last
+// descriptor of that opening, however its process ends. With kTry a lock that
+// others hold is no wait but a failure, and errno is EWOULDBLOCK.
+enum class LockWait : std::uint8_t { kTry, kAwait };
+bool TakeLock(int descriptor, LockKind kind, LockWait wait);
 
 // Syncs the names in `folder`, so that files that were made or removed there
 // stay so after a power cut.

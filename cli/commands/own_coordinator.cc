@@ -11,7 +11,6 @@
 //   DIR/pid      of one that `up` has started
 //   DIR/data/    its database      DIR/log   what it says
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -155,8 +154,9 @@ absl::StatusOr<ExitCode> Up(Session&, const OwnArgs& args) {
       open((folder + "/users").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   const Descriptor start(
       open((folder + "/start").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-  if (!users.ok() || !start.ok() || flock(users.number(), LOCK_SH) != 0 ||
-      flock(start.number(), LOCK_EX) != 0) {
+  if (!users.ok() || !start.ok() ||
+      !TakeLock(users.number(), LockKind::kShared, LockWait::kAwait) ||
+      !TakeLock(start.number(), LockKind::kAlone, LockWait::kAwait)) {
     return CannotUse(folder, errno);
   }
   std::string address = RunningAt(folder);

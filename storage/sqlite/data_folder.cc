@@ -2,7 +2,6 @@
 #include "storage/sqlite/data_folder.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/vfs.h>
@@ -27,6 +26,7 @@
 #include "base/failpoint.h"
 #include "base/ids.h"
 #include "base/log.h"
+#include "base/plain/descriptor.h"
 #include "base/plain/file.h"
 #include "base/plain/sums.h"
 #include "base/remote_file_system.h"
@@ -174,15 +174,12 @@ std::string HolderOf(int lock) {
   return pid.empty() ? "another process" : absl::StrCat("process ", pid);
 }
 
-absl::Status TakeLock(int lock, const std::string& folder) {
-  while (flock(lock, LOCK_EX | LOCK_NB) != 0) {
-    if (errno == EINTR) continue;
-    if (errno != EWOULDBLOCK) return FileError(absl::StrCat("lock ", folder));
-    return MakeError(ErrorId::kStoreLocked,
-                     absl::StrCat(HolderOf(lock), " holds ", folder),
-                     "use that coordinator, stop it, or give another folder");
-  }
-  return absl::OkStatus();
+absl::Status LockFolder(int lock, const std::string& folder) {
+  if (TakeLock(lock, LockKind::kAlone, LockWait::kTry)) return absl::OkStatus();
+  if (errno != EWOULDBLOCK) return FileError(absl::StrCat("lock ", folder));
+  return MakeError(ErrorId::kStoreLocked,
+                   absl::StrCat(HolderOf(lock), " holds ", folder),
+                   "use that coordinator, stop it, or give another folder");
 }
 
 absl::Status WritePid(int lock) {
@@ -225,7 +222,7 @@ absl::StatusOr<std::unique_ptr<DataFolder>> DataFolder::Lock(
   const int lock = open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (lock < 0) return FileError(absl::StrCat("open ", lock_path));
   std::unique_ptr<DataFolder> folder(new DataFolder(path, lock, ballast_bytes));
-  RETURN_IF_ERROR(TakeLock(lock, path));
+  RETURN_IF_ERROR(LockFolder(lock, path));
   absl::Status status = WritePid(lock);
   if (!status.ok() && folder->ballast_.Release()) status = WritePid(lock);
   RETURN_IF_ERROR(status);

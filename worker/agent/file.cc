@@ -2,7 +2,6 @@
 #include "worker/agent/file.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -81,7 +80,7 @@ absl::Status SyncFolder(const std::string& folder) {
 absl::StatusOr<int> LockFile(const std::string& path) {
   const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (fd < 0) return FileError("open the lock", path);
-  if (flock(fd, LOCK_EX | LOCK_NB) == 0) return fd;
+  if (TakeLock(fd, LockKind::kAlone, LockWait::kTry)) return fd;
   const bool held = errno == EWOULDBLOCK;
   const absl::Status status = FileError("lock", path);
   close(fd);

@@ -2,7 +2,6 @@
 #include "worker/registry/add.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,6 +17,7 @@
 #include "absl/strings/str_replace.h"
 #include "base/error.h"
 #include "base/nearest.h"
+#include "base/plain/descriptor.h"
 #include "base/plain/file.h"
 #include "base/plain/json.h"
 #include "worker/registry/guess.h"
@@ -53,11 +53,7 @@ absl::StatusOr<Placing> Placing::Into(const std::string& folder) {
     return CannotWrite(folder, std::error_code(errno, std::generic_category()));
   }
   Placing placing(whole, lock);  // closing it unlocks
-  int locked = -1;
-  do {
-    locked = flock(lock, LOCK_EX);
-  } while (locked != 0 && errno == EINTR);
-  if (locked != 0) {
+  if (!TakeLock(lock, LockKind::kAlone, LockWait::kAwait)) {
     return CannotWrite(folder, std::error_code(errno, std::generic_category()));
   }
   if (is_new) placing.made_.emplace_back(placing.folder_);

@@ -53,6 +53,35 @@ TEST(Descriptor, SaysWhyNothingWasWritten) {
   EXPECT_EQ(errno, ENOSPC);
 }
 
+// Two openings of one file, as two processes have.
+TEST(Descriptor, OneHoldsALockAloneOrManyShareIt) {
+  const TempFolder folder;
+  const std::string path = folder.File("lock");
+  const auto opened = [&path] {
+    return open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  };
+  const Descriptor one(opened());
+  const Descriptor other(opened());
+  ASSERT_TRUE(TakeLock(one.number(), LockKind::kShared, LockWait::kTry));
+  EXPECT_TRUE(TakeLock(other.number(), LockKind::kShared, LockWait::kTry));
+  EXPECT_FALSE(TakeLock(one.number(), LockKind::kAlone, LockWait::kTry));
+  EXPECT_EQ(errno, EWOULDBLOCK);
+}
+
+TEST(Descriptor, AwaitsALockUntilItsHolderEnds) {
+  const TempFolder folder;
+  const std::string path = folder.File("lock");
+  const auto opened = [&path] {
+    return open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  };
+  Descriptor holder(opened());
+  const Descriptor next(opened());
+  ASSERT_TRUE(TakeLock(holder.number(), LockKind::kAlone, LockWait::kTry));
+  std::thread end([&holder] { holder.Close(); });
+  EXPECT_TRUE(TakeLock(next.number(), LockKind::kAlone, LockWait::kAwait));
+  end.join();
+}
+
 TEST(Descriptor, SyncsNamesOfAFolderThatIsThere) {
   const TempFolder folder;
   EXPECT_TRUE(SyncNames(folder.path()));

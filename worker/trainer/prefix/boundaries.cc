@@ -324,8 +324,7 @@ Expected<bool> Boundaries::AwaitOther(const TokenStore& tokens) {
     group_->Refresh();
     if (group_->size() > before) return true;
     // The other process may have ended, with or without a result.
-    if (LockedFile::Try(group_->folder() + "/filling",
-                        LockedFile::Kind::kShared)) {
+    if (LockedFile::Try(group_->folder() + "/filling", LockKind::kShared)) {
       return true;
     }
     if (work_.seconds() - told < kToldSeconds) continue;

@@ -2,7 +2,6 @@
 #include "worker/trainer/prefix/prefix_store.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -153,33 +152,23 @@ Expected<Done> Segment::Read(const RowPlace& place,
   return Done{};
 }
 
-namespace {
-
-int HowOf(LockedFile::Kind kind) {
-  return kind == LockedFile::Kind::kShared ? LOCK_SH : LOCK_EX;
-}
-
-}  // namespace
-
-std::optional<LockedFile> LockedFile::Try(const std::string& path, Kind kind) {
-  return Open(path, HowOf(kind) | LOCK_NB);
+std::optional<LockedFile> LockedFile::Try(const std::string& path,
+                                          LockKind kind) {
+  return Open(path, kind, LockWait::kTry);
 }
 
 std::optional<LockedFile> LockedFile::Await(const std::string& path,
-                                            Kind kind) {
-  return Open(path, HowOf(kind));
+                                            LockKind kind) {
+  return Open(path, kind, LockWait::kAwait);
 }
 
-std::optional<LockedFile> LockedFile::Open(const std::string& path, int how) {
+std::optional<LockedFile> LockedFile::Open(const std::string& path,
+                                           LockKind kind, LockWait wait) {
   const int fd =
       open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);
   if (fd < 0) return std::nullopt;
   LockedFile file(fd);
-  int locked = -1;
-  do {
-    locked = flock(fd, how);
-  } while (locked != 0 && errno == EINTR);
-  if (locked != 0) return std::nullopt;
+  if (!TakeLock(fd, kind, wait)) return std::nullopt;
   return file;
 }
 
@@ -240,7 +229,7 @@ Expected<PrefixGroup> PrefixGroup::Open(const std::string& folder,
   // A process that makes room may remove the folder between two of these calls.
   for (int i = 0; i < kTries; ++i) {
     if (mkdir(folder.c_str(), S_IRWXU) != 0 && errno != EEXIST) break;
-    auto held = LockedFile::Await(lock, LockedFile::Kind::kShared);
+    auto held = LockedFile::Await(lock, LockKind::kShared);
     if (!held || !held->IsAt(lock)) continue;
     PrefixGroup group(folder, key, *std::move(held));
     std::error_code error;
@@ -276,8 +265,7 @@ bool PrefixGroup::Read(const RowKey& key, std::span<std::byte> into) {
 }
 
 void PrefixGroup::Note(const GroupWorth& more) const {
-  const auto file =
-      LockedFile::Await(folder_ + "/worth", LockedFile::Kind::kAlone);
+  const auto file = LockedFile::Await(folder_ + "/worth", LockKind::kAlone);
   if (!file) return;
   const GroupWorth before = ReadWorth(file->fd());
   std::ostringstream text;
@@ -291,14 +279,12 @@ void PrefixGroup::Note(const GroupWorth& more) const {
 }
 
 GroupWorth PrefixGroup::WorthOf(const std::string& folder) {
-  const auto file =
-      LockedFile::Await(folder + "/worth", LockedFile::Kind::kShared);
+  const auto file = LockedFile::Await(folder + "/worth", LockKind::kShared);
   return file ? ReadWorth(file->fd()) : GroupWorth();
 }
 
 std::optional<GroupFiller> GroupFiller::Try(PrefixGroup& group) {
-  auto filling =
-      LockedFile::Try(group.folder() + "/filling", LockedFile::Kind::kAlone);
+  auto filling = LockedFile::Try(group.folder() + "/filling", LockKind::kAlone);
   if (!filling) return std::nullopt;
   GroupFiller filler(group, *std::move(filling));
   filler.Clean();
@@ -447,8 +433,7 @@ std::vector<StoredGroup> PrefixStore::List() const {
 
 bool PrefixStore::Remove(const std::string& key) const {
   const std::string folder = folder_ + "/" + key;
-  const auto alone =
-      LockedFile::Try(folder + "/in_use", LockedFile::Kind::kAlone);
+  const auto alone = LockedFile::Try(folder + "/in_use", LockKind::kAlone);
   if (!alone) return false;
   // Rename it first, so that nobody opens half of it.
   const std::string away = folder + kGone + std::to_string(getpid());

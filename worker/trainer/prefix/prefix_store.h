@@ -23,6 +23,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/plain/descriptor.h"
 #include "base/plain/file.h"
 #include "base/plain/result.h"
 #include "worker/trainer/data/token_store.h"
@@ -92,17 +93,16 @@ class Segment {
   std::vector<RowPlace> rows_;
 };
 
-// A lock between processes of one node, by flock(2). It ends with its owner,
-// however that ends.
+// A lock between processes of one node, which ends with its owner, however
+// that ends (base/plain/descriptor.h).
 class LockedFile {
  public:
-  enum class Kind { kShared, kAlone };
-
   // Takes the lock, and makes the file if it is missing. Returns nothing if
   // others hold it, or if it cannot be opened.
-  static std::optional<LockedFile> Try(const std::string& path, Kind kind);
+  static std::optional<LockedFile> Try(const std::string& path, LockKind kind);
   // Waits for the lock. Returns nothing if the file cannot be opened.
-  static std::optional<LockedFile> Await(const std::string& path, Kind kind);
+  static std::optional<LockedFile> Await(const std::string& path,
+                                         LockKind kind);
   ~LockedFile();
   LockedFile(LockedFile&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
   LockedFile& operator=(LockedFile&& other) noexcept {
@@ -116,7 +116,8 @@ class LockedFile {
 
  private:
   explicit LockedFile(int fd) : fd_(fd) {}
-  static std::optional<LockedFile> Open(const std::string& path, int how);
+  static std::optional<LockedFile> Open(const std::string& path, LockKind kind,
+                                        LockWait wait);
 
   int fd_;
 };
