@@ -62,6 +62,9 @@ std::size_t MaxBytes(const std::string& field) {
 
 // --- the checks that rules are made of, for what no rule can say ---
 
+inline constexpr std::size_t kMaxComparedTrials =
+    128;  // of all contenders together
+
 // Returns REQUEST_INVALID at the field.
 absl::Status BadField(const std::string& field, const std::string& cause,
                       const std::string& fix);

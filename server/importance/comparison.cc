@@ -15,10 +15,10 @@
 #include "base/error.h"
 #include "base/ids.h"
 #include "base/rng.h"
+#include "proto/rules.h"
 #include "proto/wire_values.h"
 #include "server/importance/convert_importance.h"
 #include "server/wire/convert.h"
-#include "server/wire/limits.h"
 #include "server/wire/spec.h"
 #include "statistics/compare.h"
 #include "study/objective.h"
@@ -268,8 +268,8 @@ class Reader {
                        absl::StrCat(trial.name(), " is compared with itself"),
                        "name each trial once", "contenders");
     }
-    if (static_cast<int>(seen_.size()) > kMaxComparedTrials) {
-      return TooMany(absl::StrCat("more than ", kMaxComparedTrials,
+    if (seen_.size() > proto::kMaxComparedTrials) {
+      return TooMany(absl::StrCat("more than ", proto::kMaxComparedTrials,
                                   " trials are compared"));
     }
     ASSIGN_OR_RETURN(const storage::OutcomeRow row, OutcomeOf(trial));

@@ -18,7 +18,6 @@ inline constexpr std::int64_t kMaxCurveSteps = 100'000;  // for each attempt
 inline constexpr int kMaxNotify = 16;                    // for each study
 
 inline constexpr int kMaxReportPairs = 1'000;
-inline constexpr int kMaxComparedTrials = 128;  // in one comparison
 // How much importance keeps between calls.
 inline constexpr std::size_t kMaxKnownTrialBytes = std::size_t{256} << 20;
 inline constexpr std::size_t kMaxAnswerBytes = std::size_t{64} << 20;

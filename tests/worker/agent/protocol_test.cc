@@ -4,8 +4,11 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "frostline/v1/trial.pb.h"
 #include "gmock/gmock.h"
+#include "proto/rules.h"
 #include "tests/support/status_matchers.h"
+#include "worker/trainer/data/limits.h"
 
 namespace frostline::agent {
 namespace {
@@ -20,6 +23,11 @@ Message Parsed(const std::string& line) {
       message.ok() ? std::get_if<Message>(&*message) : nullptr;
   EXPECT_NE(got, nullptr) << line;
   return got == nullptr ? Message() : *got;
+}
+
+TEST(Protocol, TakesAsMuchOfEvaluationsAsOurTrainerSays) {
+  EXPECT_EQ(proto::MaxBytes<v1::Outcome>("evaluations"),
+            trainer::kMaxEvaluationsBytes);
 }
 
 TEST(TrainerLine, ReportKeepsStepAndMetrics) {

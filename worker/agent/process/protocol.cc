@@ -564,8 +564,10 @@ absl::StatusOr<TrainerMessage> ParseFinish(const Members& object) {
     return BadField("evaluations",
                     absl::StrCat("has more than ", most_sets, " sets"));
   }
-  if (outcome.ByteSizeLong() > proto::MaxBytes<v1::Outcome>("evaluations")) {
-    return BadField("evaluations", "takes more than 640 KiB");
+  const std::size_t most = proto::MaxBytes<v1::Outcome>("evaluations");
+  if (outcome.ByteSizeLong() > most) {
+    return BadField("evaluations",
+                    absl::StrCat("takes more than ", most >> 10U, " KiB"));
   }
   finish.evaluations.assign(outcome.evaluations().begin(),
                             outcome.evaluations().end());

@@ -19,6 +19,8 @@ inline constexpr std::size_t kMaxLabels = 10'000;
 inline constexpr std::size_t kMaxLabelBytes = 256;
 inline constexpr std::size_t kMaxRegistryBytes = std::size_t{1} << 20;
 inline constexpr std::size_t kMaxIdBytes = 64;
+// What a trial says of its evaluations: what the contract takes.
+inline constexpr std::size_t kMaxEvaluationsBytes = std::size_t{640} << 10;
 
 }  // namespace frostline::trainer
 

@@ -19,6 +19,7 @@
 #include "base/plain/file.h"
 #include "base/plain/predictions_file.h"
 #include "statistics/scores/scores.h"
+#include "worker/trainer/data/limits.h"
 #include "worker/trainer/model/model.h"
 #include "worker/trainer/tasks/outcomes.h"
 

@@ -62,8 +62,6 @@ struct ExampleOutcomes {
   void DropDetails();
 };
 
-inline constexpr std::size_t kMaxEvaluationsBytes = std::size_t{640} << 10;
-
 // Leaves out what is too much for one message, the least useful first. Returns
 // what it left out.
 std::vector<std::string> FitIntoFinish(std::vector<ExampleOutcomes>& sets);
