@@ -294,38 +294,37 @@ absl::StatusOr<std::int64_t> ReadBytes(const std::string& flag,
 
 namespace {
 
-std::string Member(const char* name, const std::string& text) {
-  return absl::StrCat("\"", name, "\": ", JsonString(text));
-}
-
-std::string FlagJson(const Flag& flag) {
-  return absl::StrCat(
-      "{", Member("name", flag.name), ", ", Member("value", flag.value), ", ",
-      Member("help", flag.help), ", ", Member("default", flag.unless_given),
-      ", ", Member("variable", flag.variable),
-      ", \"repeats\": ", flag.repeats ? "true" : "false", "}");
-}
-
-std::string FlagsJson(const char* name, const std::vector<Flag>& flags) {
-  return absl::StrCat("\"", name, "\": [",
-                      absl::StrJoin(flags, ",\n",
-                                    [](std::string* text, const Flag& flag) {
-                                      absl::StrAppend(text, FlagJson(flag));
-                                    }),
-                      "]");
+std::string FlagsJson(const std::vector<Flag>& flags) {
+  std::vector<std::string> all;
+  all.reserve(flags.size());
+  for (const Flag& flag : flags) {
+    all.push_back(JsonObject()
+                      .PutText("name", flag.name)
+                      .PutText("value", flag.value)
+                      .PutText("help", flag.help)
+                      .PutText("default", flag.unless_given)
+                      .PutText("variable", flag.variable)
+                      .Put("repeats", flag.repeats ? "true" : "false")
+                      .Text());
+  }
+  return JsonList(all);
 }
 
 std::string ObjectOf(const CommandPage& page) {
-  return absl::StrCat(
-      "{", Member("name", page.name), ", ", Member("version", page.version),
-      ",\n", Member("summary", page.summary), ",\n",
-      Member("footer", page.footer), ",\n", FlagsJson("words", page.words),
-      ",\n", FlagsJson("flags", page.flags), ",\n\"commands\": [",
-      absl::StrJoin(page.commands, ",\n",
-                    [](std::string* text, const CommandPage& command) {
-                      absl::StrAppend(text, ObjectOf(command));
-                    }),
-      "]}");
+  std::vector<std::string> commands;
+  commands.reserve(page.commands.size());
+  for (const CommandPage& command : page.commands) {
+    commands.push_back(ObjectOf(command));
+  }
+  return JsonObject()
+      .PutText("name", page.name)
+      .PutText("version", page.version)
+      .PutText("summary", page.summary)
+      .PutText("footer", page.footer)
+      .Put("words", FlagsJson(page.words))
+      .Put("flags", FlagsJson(page.flags))
+      .Put("commands", JsonList(commands))
+      .Text();
 }
 
 }  // namespace

@@ -99,11 +99,31 @@ std::string JsonText(const JsonValue& value) {
   return out;
 }
 
+namespace {
+
+// Returns what is between `open` and `close` as the layout has it.
+std::string Laid(char open, const std::vector<std::string>& parts, char close,
+                 JsonLayout layout) {
+  const bool has_lines = layout == JsonLayout::kIndented && !parts.empty();
+  const std::string_view between = has_lines                        ? ",\n "
+                                   : layout == JsonLayout::kCompact ? ","
+                                                                    : ", ";
+  std::string text(1, open);
+  if (has_lines) text += "\n ";
+  bool is_first = true;
+  for (const std::string& part : parts) {
+    if (!is_first) text += between;
+    text += part;
+    is_first = false;
+  }
+  if (has_lines) text += '\n';
+  return text + close;
+}
+
+}  // namespace
+
 JsonObject& JsonObject::Put(std::string_view key, std::string_view json) {
-  if (!members_.empty()) members_ += ',';
-  members_ += JsonString(key);
-  members_ += ':';
-  members_ += json;
+  members_.emplace_back(JsonString(key), json);
   return *this;
 }
 
@@ -111,13 +131,27 @@ JsonObject& JsonObject::PutText(std::string_view key, std::string_view text) {
   return Put(key, JsonString(text));
 }
 
-std::string JsonList(const std::vector<std::string>& items) {
-  std::string list = "[";
-  for (const std::string& item : items) {
-    if (list.size() > 1) list += ',';
-    list += item;
+std::string JsonObject::Text(JsonLayout layout) const {
+  const std::string_view colon = layout == JsonLayout::kCompact ? ":" : ": ";
+  std::vector<std::string> parts;
+  parts.reserve(members_.size());
+  for (const auto& [key, value] : members_) {
+    parts.push_back(key);
+    parts.back().append(colon).append(value);
   }
-  return list + ']';
+  return Laid('{', parts, '}', layout);
+}
+
+std::string JsonList(const std::vector<std::string>& items, JsonLayout layout) {
+  return Laid('[', items, ']', layout);
+}
+
+std::string JsonTexts(const std::vector<std::string>& texts,
+                      JsonLayout layout) {
+  std::vector<std::string> items;
+  items.reserve(texts.size());
+  for (const std::string& text : texts) items.push_back(JsonString(text));
+  return JsonList(items, layout);
 }
 
 std::optional<Fault> JsonParser::Run() {

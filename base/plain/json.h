@@ -18,6 +18,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/plain/result.h"
@@ -99,7 +100,14 @@ std::string JsonNumber(double number);
 // Returns a value as it was read, on one line; numbers keep their digits.
 std::string JsonText(const JsonValue& value);
 
-// An object that is written member by member, on one line without blanks.
+// How objects and lists are laid out.
+enum class JsonLayout : std::uint8_t {
+  kCompact,   // {"a":1,"b":[2,3]}
+  kSpaced,    // {"a": 1, "b": [2, 3]}
+  kIndented,  // a line for each member or item, none of them further in
+};
+
+// An object that is written member by member.
 //
 //   JsonObject().PutText("type", "stop").Put("step", "7").Text()
 class JsonObject {
@@ -107,14 +115,18 @@ class JsonObject {
   // REQUIRES: `json` is a value.
   JsonObject& Put(std::string_view key, std::string_view json);
   JsonObject& PutText(std::string_view key, std::string_view text);
-  std::string Text() const { return "{" + members_ + "}"; }
+  std::string Text(JsonLayout layout = JsonLayout::kCompact) const;
 
  private:
-  std::string members_;
+  std::vector<std::pair<std::string, std::string>> members_;  // both are JSON
 };
 
-// Returns a list, written in the same way. REQUIRES: the items are values.
-std::string JsonList(const std::vector<std::string>& items);
+// Returns a list. REQUIRES: the items are values.
+std::string JsonList(const std::vector<std::string>& items,
+                     JsonLayout layout = JsonLayout::kCompact);
+// Returns the list of these texts.
+std::string JsonTexts(const std::vector<std::string>& texts,
+                      JsonLayout layout = JsonLayout::kCompact);
 
 // The parser behind Json::Parse(). It makes one pass, which the first mistake
 // ends; a limit on depth bounds the recursion.

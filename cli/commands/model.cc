@@ -498,14 +498,15 @@ absl::StatusOr<Answers> RunTrainer(const PredictArgs& args,
 }
 
 std::string PredictionJson(const Answers& answers, const std::string& output) {
-  JsonMembers metrics;
+  JsonObject metrics;
   for (const auto& [name, value] : answers.metrics) {
-    metrics.emplace_back(name, JsonNumber(value));
+    metrics.Put(name, JsonNumber(value));
   }
-  return JsonObject(
-             {{"examples", absl::StrCat(answers.examples)},
-              {"metrics", JsonObject(metrics)},
-              {"output", output.empty() ? "null" : JsonString(output)}}) +
+  return JsonObject()
+             .Put("examples", absl::StrCat(answers.examples))
+             .Put("metrics", metrics.Text(JsonLayout::kSpaced))
+             .Put("output", output.empty() ? "null" : JsonString(output))
+             .Text(JsonLayout::kSpaced) +
          "\n";
 }
 
@@ -633,17 +634,20 @@ std::int64_t Whole(double number) {
 }
 
 std::string PrefixCacheJsonOf(const std::vector<registry::KeptPrefix>& kept) {
-  std::string text;
+  std::vector<std::string> all;
+  all.reserve(kept.size());
   for (const registry::KeptPrefix& each : kept) {
-    absl::StrAppend(
-        &text, text.empty() ? "" : ",", "\n  ",
-        JsonObject({{"about", JsonString(each.about)},
-                    {"bytes", absl::StrCat(each.bytes)},
-                    {"rows_taken", absl::StrCat(Whole(each.rows_taken))},
-                    {"seconds_saved", JsonNumber(each.seconds_saved)}}));
+    all.push_back(JsonObject()
+                      .PutText("about", each.about)
+                      .Put("bytes", absl::StrCat(each.bytes))
+                      .Put("rows_taken", absl::StrCat(Whole(each.rows_taken)))
+                      .Put("seconds_saved", JsonNumber(each.seconds_saved))
+                      .Text(JsonLayout::kSpaced));
   }
-  const std::string end = text.empty() ? "]" : "\n]";
-  return JsonObject({{"kept", absl::StrCat("[", text, end)}}) + "\n";
+  return JsonObject()
+             .Put("kept", JsonList(all, JsonLayout::kIndented))
+             .Text(JsonLayout::kSpaced) +
+         "\n";
 }
 
 Table CacheTableOf(const std::vector<registry::KeptPrefix>& kept) {

@@ -511,8 +511,8 @@ std::vector<RankedPoint> Chosen(const std::vector<RankedPoint>& points,
   return chosen;
 }
 
-std::string NumbersOf(const RankedPoint& point, const char* between) {
-  return absl::StrJoin(point.trials, between,
+std::string NumbersOf(const RankedPoint& point) {
+  return absl::StrJoin(point.trials, ", ",
                        [](std::string* out, const v1::Trial& trial) {
                          absl::StrAppend(out, trial.number());
                        });
@@ -528,22 +528,22 @@ Table AsTable(const std::vector<RankedPoint>& points) {
     table.AddCells({NumberCell(point.mean),
                     {absl::StrCat(point.trials.size())},
                     NumberCell(point.judged),
-                    {NumbersOf(point, ", ")},
+                    {NumbersOf(point)},
                     {RatesInShort(point.trials[0].rates())}});
   }
   return table;
 }
 
 std::string ValuesOf(const RankedPoint& point) {
-  JsonMembers values;
+  JsonObject values;
   for (const v1::ParameterValue& value : point.values()) {
     const bool is_number =
         value.value().kind_case() == google::protobuf::Value::kNumberValue;
-    values.emplace_back(value.name(),
-                        is_number ? JsonNumber(value.value().number_value())
-                                  : JsonString(FormatValue(value.value())));
+    values.Put(value.name(), is_number
+                                 ? JsonNumber(value.value().number_value())
+                                 : JsonString(FormatValue(value.value())));
   }
-  return JsonObject(values);
+  return values.Text(JsonLayout::kSpaced);
 }
 
 // Returns entries of `enqueue` for a study file.
@@ -551,9 +551,8 @@ std::string AsYaml(const std::vector<RankedPoint>& points) {
   std::string text = "enqueue:\n";
   for (const RankedPoint& point : points) {
     absl::StrAppend(&text, "  # judged ", FormatNumber(point.judged), ", mean ",
-                    FormatNumber(point.mean), ", trials ",
-                    NumbersOf(point, ", "), "\n  - values: ", ValuesOf(point),
-                    "\n");
+                    FormatNumber(point.mean), ", trials ", NumbersOf(point),
+                    "\n  - values: ", ValuesOf(point), "\n");
   }
   return text;
 }
@@ -562,14 +561,22 @@ std::string AsJson(const std::vector<RankedPoint>& points) {
   std::vector<std::string> all;
   all.reserve(points.size());
   for (const RankedPoint& point : points) {
-    all.push_back(
-        JsonObject({{"judged", JsonNumber(point.judged)},
-                    {"mean", JsonNumber(point.mean)},
-                    {"trials", absl::StrCat("[", NumbersOf(point, ", "), "]")},
-                    {"values", ValuesOf(point)}}));
+    std::vector<std::string> trials;
+    trials.reserve(point.trials.size());
+    for (const v1::Trial& trial : point.trials) {
+      trials.push_back(absl::StrCat(trial.number()));
+    }
+    all.push_back(JsonObject()
+                      .Put("judged", JsonNumber(point.judged))
+                      .Put("mean", JsonNumber(point.mean))
+                      .Put("trials", JsonList(trials, JsonLayout::kSpaced))
+                      .Put("values", ValuesOf(point))
+                      .Text(JsonLayout::kSpaced));
   }
-  const std::string list = absl::StrCat("[", absl::StrJoin(all, ",\n"), "]");
-  return JsonObject({{"points", list}}) + "\n";
+  return JsonObject()
+             .Put("points", JsonList(all, JsonLayout::kIndented))
+             .Text() +
+         "\n";
 }
 
 absl::StatusOr<ExitCode> Best(Session& session, const BestArgs& args) {

@@ -29,13 +29,6 @@ using google::protobuf::Descriptor;
 using google::protobuf::EnumDescriptor;
 using google::protobuf::FieldDescriptor;
 
-std::string Quoted(const std::vector<std::string>& words) {
-  std::vector<std::string> quoted;
-  quoted.reserve(words.size());
-  for (const std::string& word : words) quoted.push_back(JsonString(word));
-  return JsonList(quoted);
-}
-
 // Returns the quoted words at the start of a comment. They are examples that an
 // editor may offer; other texts may be valid too.
 std::vector<std::string> ExamplesIn(const std::string& comment) {
@@ -93,7 +86,7 @@ std::string JsonEnum(const EnumDescriptor& type) {
   for (int i = 0; i < type.value_count(); ++i) {
     names.push_back(type.value(i)->name());
   }
-  return JsonObject().Put("enum", Quoted(names)).Text();
+  return JsonObject().Put("enum", JsonTexts(names)).Text();
 }
 
 std::string TextSchema(const FieldDescriptor& field, SchemaForm form) {
@@ -105,10 +98,10 @@ std::string TextSchema(const FieldDescriptor& field, SchemaForm form) {
   }
   // YAML reads 3 and true where text is wanted; they are that text.
   schema.Put("type", form == SchemaForm::kStudyFile
-                         ? Quoted({"string", "number", "boolean"})
+                         ? JsonTexts({"string", "number", "boolean"})
                          : JsonString("string"));
   const std::vector<std::string> examples = ExamplesIn(CommentOf(field));
-  if (examples.size() > 1) schema.Put("examples", Quoted(examples));
+  if (examples.size() > 1) schema.Put("examples", JsonTexts(examples));
   return schema.Text();
 }
 
@@ -139,7 +132,7 @@ std::string NumberSchema(const FieldDescriptor& field, SchemaForm form) {
   if (form == SchemaForm::kJson) {
     return AnyOf(
         {number, JsonObject()
-                     .Put("enum", Quoted({"NaN", "Infinity", "-Infinity"}))
+                     .Put("enum", JsonTexts({"NaN", "Infinity", "-Infinity"}))
                      .Text()});
   }
   if (!MayBeFrozen(field)) return number;
@@ -155,7 +148,7 @@ std::string WholeSchema(const FieldDescriptor& field, SchemaForm form) {
                        type == FieldDescriptor::CPPTYPE_UINT64;
   JsonObject schema;
   if (form == SchemaForm::kJson && is_wide) {
-    schema.Put("type", Quoted({"string", "integer"}))
+    schema.Put("type", JsonTexts({"string", "integer"}))
         .PutText("pattern", "^-?[0-9]+$");
   } else {
     schema.PutText("type", "integer");
@@ -185,8 +178,8 @@ std::string GoogleSchema(const Descriptor& type, SchemaForm form) {
   const bool is_file = form == SchemaForm::kStudyFile;
   JsonObject schema;
   if (type.name() == "Duration") {
-    schema.Put("type",
-               is_file ? Quoted({"string", "number"}) : JsonString("string"));
+    schema.Put("type", is_file ? JsonTexts({"string", "number"})
+                               : JsonString("string"));
     return schema
         .PutText("pattern", is_file ? "^[-+]?([0-9]+\\.?[0-9]*|\\.[0-9]+)"
                                       "(e[-+]?[0-9]+|((h|m|s|ms|us|ns)"
@@ -303,9 +296,9 @@ std::vector<std::string> Exclusive(const std::vector<std::string>& keys) {
   std::vector<std::string> rules;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     for (std::size_t j = i + 1; j < keys.size(); ++j) {
-      rules.push_back(absl::StrCat("{\"not\":{\"required\":[",
-                                   JsonString(keys[i]), ",",
-                                   JsonString(keys[j]), "]}}"));
+      const std::string both =
+          JsonObject().Put("required", JsonTexts({keys[i], keys[j]})).Text();
+      rules.push_back(JsonObject().Put("not", both).Text());
     }
   }
   return rules;

@@ -455,13 +455,12 @@ absl::StatusOr<ReportPage> ComposeRecipeReport(const RecipeRecord& record) {
 
 namespace {
 
-// Returns "[…]" with the text of `one` for each element.
+// Returns a list of what `one` makes of each element, a line each.
 template <typename All, typename One>
 std::string EachJson(const All& all, One one) {
-  const auto append = [&one](std::string* out, const auto& each) {
-    absl::StrAppend(out, one(each));
-  };
-  return absl::StrCat("[", absl::StrJoin(all, ",\n", append), "]");
+  std::vector<std::string> items;
+  for (const auto& each : all) items.push_back(one(each));
+  return JsonList(items, JsonLayout::kIndented);
 }
 
 std::string ScaleNames(const Recipe& recipe) {
@@ -480,39 +479,48 @@ std::int64_t TrialsOf(const SurveyedStudy& study) {
 }
 
 std::string ScaleJson(const RecipeScale& scale) {
-  return absl::StrCat("{\"name\": ", JsonString(scale.name),
-                      ", \"about\": ", JsonString(scale.about), "}");
+  return JsonObject()
+      .PutText("name", scale.name)
+      .PutText("about", scale.about)
+      .Text(JsonLayout::kSpaced);
 }
 
-// Returns the JSON of a recipe without its closing brace.
-std::string RecipeStart(const Recipe& recipe) {
-  return absl::StrCat("{\"name\": ", JsonString(recipe.name),
-                      ", \"title\": ", JsonString(recipe.title),
-                      ", \"question\": ", JsonString(recipe.question),
-                      ", \"source\": ", JsonString(recipe.source),
-                      ", \"scales\": ", EachJson(recipe.scales, ScaleJson));
+// Begins the JSON of a recipe.
+JsonObject RecipeStart(const Recipe& recipe) {
+  JsonObject start;
+  start.PutText("name", recipe.name)
+      .PutText("title", recipe.title)
+      .PutText("question", recipe.question)
+      .PutText("source", recipe.source)
+      .Put("scales", EachJson(recipe.scales, ScaleJson));
+  return start;
 }
 
 std::string StudyJson(const SurveyedStudy& study) {
-  const auto name = [](const StageRun& run) { return JsonString(run.name); };
-  return absl::StrCat(
-      "{\"study\": ", JsonString(study.study.study.id),
-      ", \"stage\": ", JsonString(study.study.stage),
-      ", \"trials\": ", TrialsOf(study),
-      ", \"takes_earlier\": ", study.takes_earlier ? "true" : "false",
-      ", \"runs\": ", EachJson(study.study.runs, name), "}");
+  std::vector<std::string> runs;
+  for (const StageRun& run : study.study.runs) runs.push_back(run.name);
+  return JsonObject()
+      .PutText("study", study.study.study.id)
+      .PutText("stage", study.study.stage)
+      .Put("trials", absl::StrCat(TrialsOf(study)))
+      .Put("takes_earlier", study.takes_earlier ? "true" : "false")
+      .Put("runs", JsonTexts(runs, JsonLayout::kSpaced))
+      .Text(JsonLayout::kSpaced);
 }
 
 std::string NeedJson(const MissingNeed& need) {
-  return absl::StrCat("{\"id\": ", JsonString(need.id),
-                      ", \"kind\": ", need.is_model ? "\"model\"" : "\"data\"",
-                      ", \"stage\": ", JsonString(need.stage), "}");
+  return JsonObject()
+      .PutText("id", need.id)
+      .PutText("kind", need.is_model ? "model" : "data")
+      .PutText("stage", need.stage)
+      .Text(JsonLayout::kSpaced);
 }
 
 std::string SkippedJson(const SurveyedStudy& study) {
-  return absl::StrCat("{\"study\": ", JsonString(study.study.study.id),
-                      ", \"missing\": ", EachJson(study.missing, NeedJson),
-                      "}");
+  return JsonObject()
+      .PutText("study", study.study.study.id)
+      .Put("missing", EachJson(study.missing, NeedJson))
+      .Text(JsonLayout::kSpaced);
 }
 
 std::string SkippedText(const SurveyedStudy& study) {
@@ -535,9 +543,12 @@ Table RecipeTable(const std::vector<Recipe>& recipes) {
 
 std::string RecipesJson(const std::vector<Recipe>& recipes) {
   const auto whole = [](const Recipe& recipe) {
-    return RecipeStart(recipe) + "}";
+    return RecipeStart(recipe).Text(JsonLayout::kSpaced);
   };
-  return absl::StrCat("{\"recipes\": ", EachJson(recipes, whole), "}\n");
+  return JsonObject()
+             .Put("recipes", EachJson(recipes, whole))
+             .Text(JsonLayout::kSpaced) +
+         "\n";
 }
 
 std::string RenderRecipe(const Recipe& recipe, const RecipeSurvey& survey,
@@ -570,12 +581,13 @@ std::string RenderRecipe(const Recipe& recipe, const RecipeSurvey& survey,
 }
 
 std::string RecipeJson(const Recipe& recipe, const RecipeSurvey& survey) {
-  return absl::StrCat(
-      RecipeStart(recipe),
-      ",\n\"stages\": ", EachJson(survey.studies, StudyJson),
-      ",\n\"skipped\": ", EachJson(survey.skipped, SkippedJson),
-      ",\n\"missing\": ", EachJson(survey.missing, NeedJson),
-      ",\n\"warnings\": ", EachJson(survey.warnings, JsonString), "}\n");
+  return RecipeStart(recipe)
+             .Put("stages", EachJson(survey.studies, StudyJson))
+             .Put("skipped", EachJson(survey.skipped, SkippedJson))
+             .Put("missing", EachJson(survey.missing, NeedJson))
+             .Put("warnings", JsonTexts(survey.warnings, JsonLayout::kIndented))
+             .Text(JsonLayout::kIndented) +
+         "\n";
 }
 
 std::string RenderStage(const StageRecord& stage,

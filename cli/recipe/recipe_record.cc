@@ -86,38 +86,33 @@ absl::Status ReadRecordedAcross(const Struct& all, RecipeRecord& record) {
 }  // namespace
 
 std::string ToText(const RecipeRecord& record) {
-  std::string text = absl::StrCat(
-      "{\"", RecipeKind().version_key, "\": ", RecipeKind().version,
-      ",\n\"run\": ", JsonString(record.run),
-      ",\n\"recipe_file\": ", JsonString(record.recipe_file),
-      ",\n\"recipe\": ", JsonString(record.recipe_text), ",\n\"stages\": [");
-  bool is_first = true;
+  std::vector<std::string> stages;
+  stages.reserve(record.stages.size());
   for (const StageRecord& stage : record.stages) {
-    absl::StrAppend(&text, is_first ? "" : ",\n",
-                    "{\"study\": ", ToText(stage.study));
-    is_first = false;
-    if (stage.comparison) {
-      absl::StrAppend(&text,
-                      ",\n\"comparison\": ", RecordJson(*stage.comparison));
-    }
-    absl::StrAppend(&text, "}");
+    JsonObject one;
+    one.Put("study", ToText(stage.study));
+    if (stage.comparison) one.Put("comparison", RecordJson(*stage.comparison));
+    stages.push_back(one.Text());
   }
-  absl::StrAppend(&text, "],\n\"across\": [");
-  is_first = true;
-  for (const AcrossRecord& across : record.across) {
-    absl::StrAppend(&text, is_first ? "" : ",\n",
-                    "{\"stage\": ", JsonString(across.stage),
-                    ", \"run\": ", JsonString(across.run),
-                    ", \"comparison\": ", RecordJson(across.comparison), "}");
-    is_first = false;
+  std::vector<std::string> across;
+  across.reserve(record.across.size());
+  for (const AcrossRecord& each : record.across) {
+    across.push_back(JsonObject()
+                         .PutText("stage", each.stage)
+                         .PutText("run", each.run)
+                         .Put("comparison", RecordJson(each.comparison))
+                         .Text());
   }
-  absl::StrAppend(&text, "],\n\"missing\": [");
-  is_first = true;
-  for (const std::string& sentence : record.missing) {
-    absl::StrAppend(&text, is_first ? "" : ", ", JsonString(sentence));
-    is_first = false;
-  }
-  return absl::StrCat(text, "]}\n");
+  return JsonObject()
+             .Put(RecipeKind().version_key, absl::StrCat(RecipeKind().version))
+             .PutText("run", record.run)
+             .PutText("recipe_file", record.recipe_file)
+             .PutText("recipe", record.recipe_text)
+             .Put("stages", JsonList(stages))
+             .Put("across", JsonList(across))
+             .Put("missing", JsonTexts(record.missing))
+             .Text() +
+         "\n";
 }
 
 bool IsRecipeRecord(const std::string& text) {
@@ -151,7 +146,6 @@ constexpr int kPointsOfACurve = 200;
 int MostContenders() {
   return proto::MaxItems<v1::CompareTrialsRequest>("contenders");
 }
-constexpr std::size_t kMostTrials = 128;  // of one comparison
 
 // Fetches curves. The best trials have theirs already; every other run needs
 // one.
@@ -200,7 +194,7 @@ absl::Status Compare(Client& client, StageRecord& stage) {
 void ComparedRuns::Add(const std::string& name, const RunTrials& run) {
   if (run.succeeded.empty()) return;
   if (request_.contenders_size() == MostContenders() ||
-      trials_ + run.succeeded.size() > kMostTrials) {
+      trials_ + run.succeeded.size() > proto::kMaxComparedTrials) {
     left_out_.push_back(name);
     return;
   }
@@ -215,9 +209,10 @@ void ComparedRuns::Add(const std::string& name, const RunTrials& run) {
 void ComparedRuns::SayLeftOut(const std::string& what,
                               std::vector<std::string>& missing) const {
   if (left_out_.empty()) return;
-  missing.push_back(absl::StrCat(
-      what, " leaves out ", absl::StrJoin(left_out_, ", "), ": it takes ",
-      MostContenders(), " runs and ", kMostTrials, " trials at most."));
+  missing.push_back(
+      absl::StrCat(what, " leaves out ", absl::StrJoin(left_out_, ", "),
+                   ": it takes ", MostContenders(), " runs and ",
+                   proto::kMaxComparedTrials, " trials at most."));
 }
 
 ComparedRuns RunsToCompare(const StudyRecord& record) {

@@ -73,9 +73,9 @@ absl::Status NoStudyRecord(const std::string& why) {
 }
 
 template <typename Part>
-void Append(const char* key, const std::optional<Part>& part,
-            std::string& text) {
-  if (part) absl::StrAppend(&text, ",\n\"", key, "\": ", RecordJson(*part));
+void PutPart(const char* key, const std::optional<Part>& part,
+             JsonObject& object) {
+  if (part) object.Put(key, RecordJson(*part));
 }
 
 template <typename Part>
@@ -101,26 +101,21 @@ absl::Status ReadCurves(const Struct& all, StudyRecord& record) {
 }  // namespace
 
 std::string ToText(const StudyRecord& record) {
-  std::string text =
-      absl::StrCat("{\"", StudyKind().version_key, "\": ", StudyKind().version,
-                   ",\n\"study\": ", RecordJson(record.study),
-                   ",\n\"trials\": ", RecordJson(record.trials));
-  std::string curves;
+  JsonObject curves;
   for (const auto& [number, curve] : record.curves) {
-    absl::StrAppend(&curves, curves.empty() ? "" : ",\n", "\"", number,
-                    "\": ", RecordJson(curve));
+    curves.Put(absl::StrCat(number), RecordJson(curve));
   }
-  absl::StrAppend(&text, ",\n\"curves\": {", curves, "}");
-  Append("importance", record.importance, text);
-  Append("plan", record.plan, text);
-  Append("frontier", record.frontier, text);
-  Append("verification", record.verification, text);
-  std::string missing;
-  for (const std::string& sentence : record.missing) {
-    absl::StrAppend(&missing, missing.empty() ? "" : ", ",
-                    JsonString(sentence));
-  }
-  return absl::StrCat(text, ",\n\"missing\": [", missing, "]}\n");
+  JsonObject all;
+  all.Put(StudyKind().version_key, absl::StrCat(StudyKind().version))
+      .Put("study", RecordJson(record.study))
+      .Put("trials", RecordJson(record.trials))
+      .Put("curves", curves.Text());
+  PutPart("importance", record.importance, all);
+  PutPart("plan", record.plan, all);
+  PutPart("frontier", record.frontier, all);
+  PutPart("verification", record.verification, all);
+  all.Put("missing", JsonTexts(record.missing));
+  return all.Text() + "\n";
 }
 
 absl::StatusOr<StudyRecord> ReadRecord(const std::string& text) {

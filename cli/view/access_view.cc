@@ -107,20 +107,21 @@ std::string DescribeIdentity(const v1::Identity& who) {
 }
 
 std::string AuditJsonLine(const v1::AuditEntry& entry) {
-  std::string line = absl::StrCat("{\"sequence\":", entry.sequence());
-  const auto add = [&line](const char* key, const std::string& text) {
-    absl::StrAppend(&line, ",\"", key, "\":", JsonString(text));
-  };
-  add("time", FormatWall(WallOf(entry.time())));
-  add("subject", entry.subject());
-  add("role", entry.role() == v1::ROLE_UNSPECIFIED ? "" : NameOf(entry.role()));
-  add("address", entry.address());
-  add("method", entry.method());
-  add("resource", entry.resource());
-  add("request_id", entry.request_id());
-  add("outcome", entry.outcome());
-  add("chain_sha256", absl::BytesToHexString(entry.chain_sha256()));
-  return line + "}\n";
+  const bool has_role = entry.role() != v1::ROLE_UNSPECIFIED;
+  return JsonObject()
+             .Put("sequence", absl::StrCat(entry.sequence()))
+             .PutText("time", FormatWall(WallOf(entry.time())))
+             .PutText("subject", entry.subject())
+             .PutText("role", has_role ? NameOf(entry.role()) : "")
+             .PutText("address", entry.address())
+             .PutText("method", entry.method())
+             .PutText("resource", entry.resource())
+             .PutText("request_id", entry.request_id())
+             .PutText("outcome", entry.outcome())
+             .PutText("chain_sha256",
+                      absl::BytesToHexString(entry.chain_sha256()))
+             .Text() +
+         "\n";
 }
 
 }  // namespace frostline::cli

@@ -19,7 +19,6 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "base/plain/json.h"
 #include "cli/term/table.h"
 #include "cli/view/format.h"
@@ -336,15 +335,6 @@ std::string ToJsonLine(const Message& message) {
   JsonSink sink(/*indented=*/false);
   MessageWalk(sink).Put(message);
   return sink.is_known() ? sink.Take() : ProtobufJson(message, false) + "\n";
-}
-
-std::string JsonObject(const JsonMembers& members, bool indented) {
-  const auto put = [](std::string* text, const auto& member) {
-    absl::StrAppend(text, JsonString(member.first), ": ", member.second);
-  };
-  return indented
-             ? absl::StrCat("{\n ", absl::StrJoin(members, ",\n ", put), "\n}")
-             : absl::StrCat("{", absl::StrJoin(members, ", ", put), "}");
 }
 
 namespace {

@@ -30,11 +30,6 @@ std::string ToJsonLine(const google::protobuf::Message& message);
 std::string ProtobufJson(const google::protobuf::Message& message,
                          bool indented);
 
-// Returns an object of these members, in this order; each value is JSON
-// already. Indented objects have a member a line, as those of ToJson() have.
-using JsonMembers = std::vector<std::pair<std::string, std::string>>;
-std::string JsonObject(const JsonMembers& members, bool indented = false);
-
 // A writer of YAML in block style, from the front to the end:
 //
 //   BlockYaml yaml;

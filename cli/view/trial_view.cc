@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
+#include "base/plain/json.h"
 #include "cli/term/table.h"
 #include "cli/view/format.h"
 #include "cli/view/message_text.h"
@@ -666,18 +667,19 @@ std::string LogToJson(const std::string& trial, const v1::GetTrialLogReply& log,
   const v1::LogPlace& place = log.place();
   std::string kept = "null";
   if (place.has_kept()) kept = place.kept() ? "true" : "false";
-  const JsonMembers members = {
-      {"trial", QuotedLogText(trial)},
-      {"attempt", Number(log.attempt())},
-      {"state", QuotedLogText(v1::AttemptState_Name(log.state()))},
-      {"worker", QuotedLogText(log.worker())},
-      {"live", log.live() ? "true" : "false"},
-      {"host", QuotedLogText(place.host())},
-      {"path", QuotedLogText(place.path())},
-      {"kept", kept},
-      {"end", Number(place.end())},
-      {"log", QuotedLogText(log.tail())}};
-  return JsonObject(members, /*indented=*/!is_line) + "\n";
+  return JsonObject()
+             .Put("trial", QuotedLogText(trial))
+             .Put("attempt", Number(log.attempt()))
+             .Put("state", QuotedLogText(v1::AttemptState_Name(log.state())))
+             .Put("worker", QuotedLogText(log.worker()))
+             .Put("live", log.live() ? "true" : "false")
+             .Put("host", QuotedLogText(place.host()))
+             .Put("path", QuotedLogText(place.path()))
+             .Put("kept", kept)
+             .Put("end", Number(place.end()))
+             .Put("log", QuotedLogText(log.tail()))
+             .Text(is_line ? JsonLayout::kSpaced : JsonLayout::kIndented) +
+         "\n";
 }
 
 std::string DescribeOutcome(const v1::Trial& trial, const v1::StudySpec& spec) {

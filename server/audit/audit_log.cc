@@ -46,10 +46,6 @@ std::string OutcomeOf(const absl::Status& status) {
                             : absl::StatusCodeToString(status.code());
 }
 
-std::string Member(const char* name, std::string_view value) {
-  return absl::StrCat(",\"", name, "\":", JsonString(value));
-}
-
 // Returns "" when there is no such text.
 std::string TextAt(const JsonValue& root, std::string_view name) {
   const JsonValue* const found = root.Find(name);
@@ -76,15 +72,21 @@ std::string TextOf(const v1::AuditEntry& entry) {
   const auto role = RoleFromProto(entry.role());
   const absl::Time time = absl::FromUnixSeconds(entry.time().seconds()) +
                           absl::Nanoseconds(entry.time().nanos());
-  return absl::StrCat(
-      "{\"sequence\":", entry.sequence(),
-      Member("time", absl::FormatTime(kTimeFormat, time, absl::UTCTimeZone())),
-      Member("subject", entry.subject()),
-      Member("role", role.has_value() ? NameOfRole(*role) : ""),
-      Member("address", entry.address()), Member("method", entry.method()),
-      Member("resource", entry.resource()),
-      Member("request_id", entry.request_id()),
-      Member("outcome", entry.outcome()));
+  std::string text =
+      JsonObject()
+          .Put("sequence", absl::StrCat(entry.sequence()))
+          .PutText("time",
+                   absl::FormatTime(kTimeFormat, time, absl::UTCTimeZone()))
+          .PutText("subject", entry.subject())
+          .PutText("role", role.has_value() ? NameOfRole(*role) : "")
+          .PutText("address", entry.address())
+          .PutText("method", entry.method())
+          .PutText("resource", entry.resource())
+          .PutText("request_id", entry.request_id())
+          .PutText("outcome", entry.outcome())
+          .Text();
+  text.pop_back();  // the chain's member follows
+  return text;
 }
 
 std::optional<v1::AuditEntry> ReadEntry(std::string_view line) {

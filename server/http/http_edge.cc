@@ -25,6 +25,7 @@
 #include "base/error.h"
 #include "base/ids.h"
 #include "base/log.h"
+#include "base/plain/json.h"
 #include "base/plain/sums.h"
 #include "base/secret.h"
 #include "server/http/json_calls.h"
@@ -503,7 +504,7 @@ class HttpEdge::Impl {
     if (path == "session") {
       response.set_header("Cache-Control", "no-store");
       response.set_content(
-          absl::StrCat("{\"csrf\":\"", SessionMark(request), "\"}"),
+          JsonObject().PutText("csrf", SessionMark(request)).Text(),
           "application/json");
       return;
     }

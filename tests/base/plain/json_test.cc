@@ -135,6 +135,15 @@ TEST(JsonObject, IsOneLineOfItsMembersInOrder) {
             R"({"b\"":"x\u000a","a":[1,null]})");
 }
 
+TEST(JsonObject, IsLaidOutForPeopleIfAsked) {
+  JsonObject object;
+  object.Put("a", JsonTexts({"b", "c"}, JsonLayout::kSpaced)).Put("d", "1");
+  EXPECT_EQ(object.Text(JsonLayout::kSpaced), R"({"a": ["b", "c"], "d": 1})");
+  EXPECT_EQ(object.Text(JsonLayout::kIndented),
+            "{\n \"a\": [\"b\", \"c\"],\n \"d\": 1\n}");
+  EXPECT_EQ(JsonList({}, JsonLayout::kIndented), "[]");
+}
+
 TEST(JsonParse, BoundsTheNumberOfValues) {
   const Expected<Json> json = Json::Parse("[1,2,3,4]", {.max_values = 4});
   ASSERT_FALSE(json.ok());

@@ -228,14 +228,6 @@ TEST(JsonUnknown, LeavesToProtobufWhatItDoesNotKnow) {
   EXPECT_EQ(ToYaml(value), ".inf\n");
 }
 
-TEST(JsonObject, KeepsTheOrderOfItsMembers) {
-  const JsonMembers members = {{"b", "[1, 2]"}, {"\"a\"", "null"}};
-  EXPECT_EQ(JsonObject(members), R"({"b": [1, 2], "\"a\"": null})");
-  EXPECT_EQ(JsonObject(members, /*indented=*/true),
-            "{\n \"b\": [1, 2],\n \"\\\"a\\\"\": null\n}");
-  EXPECT_EQ(JsonObject({}), "{}");
-}
-
 // Values of every kind, of texts that look like something else.
 class YamlFiller {
  public:
