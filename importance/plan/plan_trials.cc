@@ -424,10 +424,9 @@ absl::StatusOr<std::vector<Rival>> PlanRivals(const PlanBasis& basis,
         DrawBesideBest(belief, is_best ? plan : one.choice);
     const std::vector<double> worths =
         WithoutOptimism(draws, is_best && plan != best ? 1 : 0, optimism);
-    rivals.push_back(
-        {one.name, basis.choices().PointOf(one.choice),
-         PredictMean(belief, worths, optimism),
-         PredictRun(belief, worths, optimism, options.evaluation_rows)});
+    rivals.push_back({one.name, basis.choices().PointOf(one.choice),
+                      PredictMean(belief, worths, optimism),
+                      PredictRun(belief, worths, optimism)});
   }
   return rivals;
 }

@@ -337,7 +337,7 @@ namespace {
 constexpr double kUsualPart = 0.7;
 constexpr double kUsualPartError = 0.3;
 
-double ReachMeanOf(const std::vector<double>& values) {
+double MeanOfWorths(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) /
          static_cast<double>(values.size());
 }
@@ -348,9 +348,9 @@ double ReachMeanOf(const std::vector<double>& values) {
 Reach FindReach(const std::vector<double>& predicted,
                 const std::vector<double>& seen) {
   Reach reach;
-  reach.usual = ReachMeanOf(predicted);
+  reach.usual = MeanOfWorths(predicted);
   reach.furthest = *std::max_element(predicted.begin(), predicted.end());
-  const double middle = ReachMeanOf(seen);
+  const double middle = MeanOfWorths(seen);
   double across = 0.0;
   double both = 0.0;
   double up = 0.0;
@@ -401,16 +401,6 @@ constexpr std::uint64_t kPartSeed = 42;
 constexpr double kMostPart = 1.1;
 constexpr int kRunsOfDraw = 4;
 
-// Student's with 4 degrees of freedom and variance 1.
-double HeavyTailed(Rng& rng) {
-  double square = 0.0;
-  for (int i = 0; i < 4; ++i) {
-    const double z = rng.Normal();
-    square += z * z;
-  }
-  return rng.Normal() / std::sqrt(square / 4.0) / std::sqrt(2.0);
-}
-
 std::vector<double> PartsByDraw(const Optimism& optimism, std::size_t draws) {
   const Reach& reach = optimism.reach;
   Rng rng(kPartSeed);
@@ -454,6 +444,13 @@ std::vector<std::size_t> BestPredicted(
   return order;
 }
 
+// The deviation of the mean of so many runs of a worth.
+double NoiseOfMean(const StudyBelief& belief, const Optimism& optimism,
+                   double worth, double runs) {
+  return optimism.widen * std::sqrt(belief.surrogate().noise_variance() *
+                                    NoiseFactor(optimism.noise, worth) / runs);
+}
+
 // A score with the luck of `runs` new seeds.
 double WithLuck(const StudyBelief& belief, double score, double runs,
                 Rng& rng) {
@@ -461,6 +458,76 @@ double WithLuck(const StudyBelief& belief, double score, double runs,
 }
 
 }  // namespace
+
+namespace {
+
+constexpr double kSlopeDeviation = 0.5;  // before a trial
+constexpr double kSteepest = 2.0;
+constexpr double kSlopeStep = 0.02;
+constexpr double kTailFreedom = 8.0;  // single runs that diverged tell nothing
+
+double MeanFactor(double slope, const std::vector<double>& z) {
+  double sum = 0.0;
+  for (const double one : z) sum += std::exp(slope * one);
+  return sum / static_cast<double>(z.size());
+}
+
+// What is not known of the function is no noise: it stays as it is.
+double LogLikelihood(double slope, const std::vector<double>& z,
+                     const std::vector<surrogate::Belief>& left_out,
+                     const std::vector<double>& seen, double noise) {
+  const double usual = MeanFactor(slope, z);
+  double sum = -0.5 * slope * slope / (kSlopeDeviation * kSlopeDeviation);
+  for (std::size_t k = 0; k < z.size(); ++k) {
+    const double variance = std::max(left_out[k].variance - noise, 0.0) +
+                            noise * std::exp(slope * z[k]) / usual;
+    const double off = seen[k] - left_out[k].mean;
+    sum -= 0.5 * std::log(variance) +
+           0.5 * (kTailFreedom + 1.0) *
+               std::log1p(off * off / variance / (kTailFreedom - 2.0));
+  }
+  return sum;
+}
+
+}  // namespace
+
+NoiseTrend FindNoiseTrend(const std::vector<surrogate::Belief>& left_out,
+                          const std::vector<double>& seen,
+                          double noise_variance) {
+  NoiseTrend trend;
+  std::vector<double> z;
+  z.reserve(left_out.size());
+  for (const surrogate::Belief& one : left_out) z.push_back(one.mean);
+  if (z.size() < 2 || noise_variance <= 0.0) return trend;
+  trend.centre = MeanOfWorths(z);
+  double square = 0.0;
+  for (double& one : z) {
+    one -= trend.centre;
+    square += one * one;
+  }
+  trend.spread = std::sqrt(square / static_cast<double>(z.size()));
+  if (trend.spread <= 0.0) return {};
+  for (double& one : z) one /= trend.spread;
+  double best = -std::numeric_limits<double>::infinity();
+  for (double slope = -kSteepest; slope <= kSteepest; slope += kSlopeStep) {
+    const double likely =
+        LogLikelihood(slope, z, left_out, seen, noise_variance);
+    if (likely <= best) continue;
+    best = likely;
+    trend.slope = slope;
+  }
+  const auto [least, most] = std::minmax_element(z.begin(), z.end());
+  trend.least = *least;
+  trend.most = *most;
+  trend.usual = MeanFactor(trend.slope, z);
+  return trend;
+}
+
+double NoiseFactor(const NoiseTrend& trend, double worth) {
+  const double z = (worth - trend.centre) / trend.spread;
+  return std::exp(trend.slope * std::clamp(z, trend.least, trend.most)) /
+         trend.usual;
+}
 
 Optimism FindOptimism(const StudyBelief& belief,
                       const std::vector<surrogate::Belief>& left) {
@@ -488,6 +555,7 @@ Optimism FindOptimism(const StudyBelief& belief,
   optimism.lift = std::clamp(kUsualLift + lift / (n + kSober), 0.0, kMostLift);
   optimism.widen =
       std::clamp(std::sqrt((square + kSober) / (n + kSober)), 1.0, kMostWiden);
+  optimism.noise = FindNoiseTrend(left, seen, noise);
   return optimism;
 }
 
@@ -527,12 +595,10 @@ Interval PredictMean(const StudyBelief& belief,
                      const std::vector<double>& worths,
                      const Optimism& optimism) {
   Rng rng(kMeanSeed);
-  const double noise =
-      optimism.widen *
-      std::sqrt(belief.surrogate().noise_variance() / kSeedsOfMean);
   std::vector<double> scores;
   scores.reserve(worths.size());
   for (const double worth : worths) {
+    const double noise = NoiseOfMean(belief, optimism, worth, kSeedsOfMean);
     const double score = belief.ScoreOf(worth + noise * rng.Normal());
     scores.push_back(WithLuck(belief, score, kSeedsOfMean, rng));
   }
@@ -540,22 +606,15 @@ Interval PredictMean(const StudyBelief& belief,
 }
 
 Interval PredictRun(const StudyBelief& belief,
-                    const std::vector<double>& worths, const Optimism& optimism,
-                    std::int64_t evaluation_rows) {
+                    const std::vector<double>& worths,
+                    const Optimism& optimism) {
   Rng rng(kRunSeed);
-  const double noise =
-      optimism.widen * std::sqrt(belief.surrogate().noise_variance());
   std::vector<double> scores;
   for (const double worth : worths) {
+    const double noise = NoiseOfMean(belief, optimism, worth, 1.0);
     for (int run = 0; run < kRunsOfDraw; ++run) {
-      double score = belief.ScoreOf(worth + noise * HeavyTailed(rng));
-      score = WithLuck(belief, score, 1.0, rng);
-      if (evaluation_rows > 0 && belief.IsShare()) {
-        const double rows = static_cast<double>(evaluation_rows);
-        const double error = std::sqrt(score * (1.0 - score) / rows);
-        score = std::clamp(score + error * rng.Normal(), 0.0, 1.0);
-      }
-      scores.push_back(score);
+      const double score = belief.ScoreOf(worth + noise * rng.Normal());
+      scores.push_back(WithLuck(belief, score, 1.0, rng));
     }
   }
   return QuantilesOf(std::move(scores));

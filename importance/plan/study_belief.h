@@ -165,16 +165,42 @@ Reach FindReach(const std::vector<double>& predicted,
 // What a prediction comes to if `part` of what is beyond the usual is real.
 double Reached(const Reach& reach, double predicted, double part);
 
+// How noisy runs are that score like this. A run that has not converged is
+// noisier than one near the best, or the other way round:
+//
+//   variance of a run = e^(slope z) / mean_of_trials(e^(slope z)) * noise
+//   z = (worth - centre) / spread,   slope ~ N(0, .5²) before a trial
+//
+// where centre and spread are those of the trials as they are predicted without
+// themselves; beyond them the noise is that of the furthest.
+struct NoiseTrend {
+  double slope = 0.0;
+  double centre = 0.0;
+  double spread = 1.0;
+  double least = 0.0;  // z
+  double most = 0.0;
+  double usual = 1.0;  // the mean of e^(slope z)
+};
+
+// Takes each trial's belief without itself, and its worth. The slope is the
+// most likely one of residuals with heavy tails.
+NoiseTrend FindNoiseTrend(const std::vector<surrogate::Belief>& left_out,
+                          const std::vector<double>& seen,
+                          double noise_variance);
+
+// Returns the factor of the noise's variance at a worth.
+double NoiseFactor(const NoiseTrend& trend, double worth);
+
 // A model over-praises points picked because it likes them (the winner's
 // curse): what is usual of these is taken off, and what the best predicted
-// trials lacked; and what is predicted beyond them is believed in part
-//.
+// trials lacked; and what is predicted beyond them is believed in part.
 
 struct Optimism {
   // Predictions are so much too high, in deviations of the function.
   double lift = 0.0;
   double widen = 1.0;  // factor of all deviations
   Reach reach = {};    // what flattens near the best
+  NoiseTrend noise = {};
 };
 
 // `left_out` is the surrogate's.
@@ -202,15 +228,16 @@ WorthDraws DrawBesideBest(const StudyBelief& belief, const PlanChoice& choice);
 Interval PredictMean(const StudyBelief& belief,
                      const std::vector<double>& worths,
                      const Optimism& optimism);
-// Noise has heavy tails and, where the score is a share, that of so many rows
-// (0 is unknown).
+// A run on the trials' own evaluation set, whose rows are the same for all: the
+// noise between trials is all there is. On recorded tables it has no heavy
+// tails left where the scale saturates and its trend is known.
 Interval PredictRun(const StudyBelief& belief,
-                    const std::vector<double>& worths, const Optimism& optimism,
-                    std::int64_t evaluation_rows);
+                    const std::vector<double>& worths,
+                    const Optimism& optimism);
 
 // Returns what nobody could notice of a score: the noise of one run of that
-// worth, as PredictRun has it, or of an evaluation set of so many rows (0:
-// unknown), whichever is larger.
+// worth, or of an evaluation set of so many rows (0: unknown), whichever is
+// larger.
 double UnnoticedLoss(const StudyBelief& belief, double worth,
                      const Optimism& optimism, std::int64_t evaluation_rows);
 

@@ -453,16 +453,16 @@ std::vector<FragileAdvice> FindFragileLead(const PlanBasis& basis,
   return {one};
 }
 
+// `plan` has its tolerance.
 void PredictPoint(const PlanBasis& basis, const PlanChoice& choice,
-                  const PlanOptions& options, StudyPlan& plan) {
-  // `plan` has its tolerance.
+                  StudyPlan& plan) {
   const StudyBelief& belief = basis.belief();
   const Optimism& optimism = basis.optimism();
   const std::size_t best = belief.BestTrial();
   const WorthDraws draws = DrawBesideBest(belief, choice);
   const std::vector<double> worths = WithoutOptimism(draws, 0, optimism);
   plan.predicted_score = PredictMean(belief, worths, optimism);
-  plan.one_run = PredictRun(belief, worths, optimism, options.evaluation_rows);
+  plan.one_run = PredictRun(belief, worths, optimism);
   plan.best_seen_value = belief.SeenScore(best);
   plan.best_seen_trial = belief.selection().trials[best]->number;
   plan.best_seen_score =
@@ -503,7 +503,7 @@ absl::StatusOr<StudyPlan> MakePlan(const PlanBasis& basis,
   plan.modules =
       DescribeModules(basis, choice, tolerance, options.evaluate.stop);
   RETURN_IF_ERROR(CheckStop(options.evaluate.stop));
-  PredictPoint(basis, choice, options, plan);
+  PredictPoint(basis, choice, plan);
   const NearTrials near = FindNearTrials(basis.choices(), choice);
   plan.nearest_trial = near.nearest;
   plan.differs_in = near.differs_in;

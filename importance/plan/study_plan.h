@@ -87,7 +87,7 @@ struct PlanOptions {
   // So much score may be given up for freezing, in the objective's unit; 0: as
   // ToleranceInForce says.
   double tolerance = 0.0;
-  std::int64_t evaluation_rows = 0;  // for one_run; 0: unknown
+  std::int64_t evaluation_rows = 0;  // of each trial; 0: unknown
 };
 
 // Below it a module is not known.

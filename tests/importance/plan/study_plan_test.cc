@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/rng.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "importance/plan/plan_trials.h"
@@ -282,7 +283,7 @@ TEST(StudyPlan, OfTheDemoHoldsWhatWasRun) {
   const Optimism optimism = FindOptimism(belief, belief.surrogate().LeftOut());
   for (std::size_t p = 0; p < ran.size(); ++p) {
     const Interval run =
-        PredictRun(belief, WithoutOptimism(draws, p, optimism), optimism, 200);
+        PredictRun(belief, WithoutOptimism(draws, p, optimism), optimism);
     EXPECT_TRUE(Holds80(run, 0.86)) << run.lo80 << " to " << run.hi80;
   }
 }
@@ -309,20 +310,24 @@ TEST(PlanRivals, HeadOnlyTrainsTheHeadsOfAllTasks) {
   EXPECT_GT(head_only->point[2], 0.0);
 }
 
-TEST(StudyPlan, RowsToEvaluateOnMakeOneRunLessSure) {
-  const Space space = DemoSpace();
+// Trials have shown the set's own noise already: all have its rows.
+TEST(StudyPlan, OneRunIsForecastOnTheSetThatTrialsHad) {
   PlanOptions options;
   options.tolerance = 0.01;  // rows tell the one that is in force otherwise
-  ASSERT_OK_AND_ASSIGN(const StudyPlan without,
-                       MakePlan(space, kAccuracy, DemoHistory(), options));
+  ASSERT_OK_AND_ASSIGN(
+      const StudyPlan without,
+      MakePlan(DemoSpace(), kAccuracy, DemoHistory(), options));
   options.evaluation_rows = 50;
-  ASSERT_OK_AND_ASSIGN(const StudyPlan with,
-                       MakePlan(space, kAccuracy, DemoHistory(), options));
-  EXPECT_GT(with.one_run.hi80 - with.one_run.lo80,
-            without.one_run.hi80 - without.one_run.lo80);
-  EXPECT_EQ(with.predicted_score.lo80, without.predicted_score.lo80);
+  ASSERT_OK_AND_ASSIGN(const StudyPlan with, MakePlan(DemoSpace(), kAccuracy,
+                                                      DemoHistory(), options));
+  EXPECT_EQ(with.one_run.lo80, without.one_run.lo80);
+  EXPECT_LT(with.one_run.lo80, with.predicted_score.lo80);
+}
+
+TEST(StudyPlan, RefusesFewerRowsThanNone) {
+  PlanOptions options;
   options.evaluation_rows = -1;
-  const auto refused = MakePlan(space, kAccuracy, DemoHistory(), options);
+  const auto refused = MakePlan(DemoSpace(), kAccuracy, DemoHistory(), options);
   ASSERT_TRUE(HasErrorId(refused.status(), ErrorId::kRequestInvalid));
   EXPECT_EQ(DetailOf(refused.status())->field, "options.evaluation_rows");
 }
@@ -794,6 +799,40 @@ TEST(Reach, FewTrialsLeaveItOpen) {
   EXPECT_NEAR(none.part, 0.7, 1e-9);
   EXPECT_NEAR(none.part_error, 0.3, 1e-9);
   EXPECT_GT(ReachOf(6, 0.3).part_error, ReachOf(100, 0.3).part_error);
+}
+
+// Predictions from 1 to 3, whose runs have the variance e^(slope z) / 4 but for
+// a constant.
+NoiseTrend TrendOf(int trials, double slope) {
+  Rng rng(7);
+  std::vector<surrogate::Belief> left_out;
+  std::vector<double> seen;
+  for (int i = 0; i < trials; ++i) {
+    const double z = (2.0 * i / (trials - 1) - 1.0) * std::sqrt(3.0);
+    left_out.push_back({2.0 + z / std::sqrt(3.0), 0.26});
+    seen.push_back(left_out.back().mean +
+                   0.5 * std::exp(0.5 * slope * z) * rng.Normal());
+  }
+  return FindNoiseTrend(left_out, seen, 0.25);
+}
+
+TEST(NoiseTrend, ManyTrialsTellWhetherGoodRunsAreQuieter) {
+  for (const double slope : {-1.0, 0.0, 1.0}) {
+    const NoiseTrend trend = TrendOf(300, slope);
+    EXPECT_NEAR(trend.slope, slope, 0.35);  // some of it is the prior
+    const double best = NoiseFactor(trend, 3.0);
+    EXPECT_NEAR(best, std::exp(trend.slope * std::sqrt(3.0)) / trend.usual,
+                0.02);
+    EXPECT_EQ(best, NoiseFactor(trend, 30.0));  // no further than trials went
+  }
+}
+
+TEST(NoiseTrend, FewTrialsLeaveTheNoiseAsItIsEverywhere) {
+  EXPECT_LT(std::abs(TrendOf(8, -1.0).slope), 0.8);
+  EXPECT_EQ(FindNoiseTrend({{2.0, 0.3}}, {2.1}, 0.25).slope, 0.0);
+  EXPECT_EQ(FindNoiseTrend({{2.0, 0.3}, {2.0, 0.3}}, {2.1, 1.9}, 0.25).slope,
+            0.0);
+  EXPECT_EQ(NoiseFactor({}, 5.0), 1.0);
 }
 
 TEST(Reach, WhatNoTrialReachedCountsInPartAgain) {
