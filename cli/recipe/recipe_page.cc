@@ -459,6 +459,7 @@ namespace {
 template <typename All, typename One>
 std::string EachJson(const All& all, One one) {
   std::vector<std::string> items;
+  items.reserve(all.size());
   for (const auto& each : all) items.push_back(one(each));
   return JsonList(items, JsonLayout::kIndented);
 }
@@ -498,6 +499,7 @@ JsonObject RecipeStart(const Recipe& recipe) {
 
 std::string StudyJson(const SurveyedStudy& study) {
   std::vector<std::string> runs;
+  runs.reserve(study.study.runs.size());
   for (const StageRun& run : study.study.runs) runs.push_back(run.name);
   return JsonObject()
       .PutText("study", study.study.study.id)

@@ -103,8 +103,7 @@ std::string ToText(const RecipeRecord& record) {
                          .Put("comparison", RecordJson(each.comparison))
                          .Text());
   }
-  return JsonObject()
-             .Put(RecipeKind().version_key, absl::StrCat(RecipeKind().version))
+  return BeginRecord(RecipeKind())
              .PutText("run", record.run)
              .PutText("recipe_file", record.recipe_file)
              .PutText("recipe", record.recipe_text)

@@ -9,7 +9,6 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/error.h"
-#include "base/plain/json.h"
 #include "frostline/v1/importance_service.grpc.pb.h"
 #include "frostline/v1/study_service.grpc.pb.h"
 
@@ -26,6 +25,12 @@ std::string RecordJson(const Message& message) {
   const auto written =
       google::protobuf::util::MessageToJsonString(message, &json, options);
   return written.ok() ? json : "{}";
+}
+
+JsonObject BeginRecord(const RecordKind& kind) {
+  JsonObject record;
+  record.Put(kind.version_key, std::to_string(kind.version));
+  return record;
 }
 
 absl::Status NoRecord(const RecordKind& kind, const std::string& why) {
@@ -105,9 +110,8 @@ std::string ToText(const StudyRecord& record) {
   for (const auto& [number, curve] : record.curves) {
     curves.Put(absl::StrCat(number), RecordJson(curve));
   }
-  JsonObject all;
-  all.Put(StudyKind().version_key, absl::StrCat(StudyKind().version))
-      .Put("study", RecordJson(record.study))
+  JsonObject all = BeginRecord(StudyKind());
+  all.Put("study", RecordJson(record.study))
       .Put("trials", RecordJson(record.trials))
       .Put("curves", curves.Text());
   PutPart("importance", record.importance, all);

@@ -19,6 +19,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/plain/json.h"
 #include "cli/client/client.h"
 #include "frostline/v1/importance_service.pb.h"
 #include "frostline/v1/study_service.pb.h"
@@ -39,6 +40,9 @@ struct RecordKind {
 // Returns the message as JSON on one line, with the proto's field names, or
 // "{}" on failure.
 std::string RecordJson(const google::protobuf::Message& message);
+
+// Begins a record with its version.
+JsonObject BeginRecord(const RecordKind& kind);
 
 // Returns REQUEST_INVALID: the text is not a record of this kind.
 absl::Status NoRecord(const RecordKind& kind, const std::string& why);

@@ -483,12 +483,14 @@ void TakeJudgement(const statistics::PairJudged& pair, const Noise& within,
 Verification JudgeRuns(const std::vector<RivalRuns>& rivals,
                        std::uint64_t chance, const std::stop_token& stop) {
   std::vector<statistics::Contender> contenders;
+  contenders.reserve(rivals.size());
   for (const RivalRuns& rival : rivals) contenders.push_back(rival.seen);
   statistics::Question question;
   question.chance = chance;
   question.stop = stop;
   const statistics::Judged found = statistics::Compare(contenders, question);
   std::vector<BySeed> runs;
+  runs.reserve(contenders.size());
   for (const statistics::Contender& contender : contenders) {
     runs.push_back(statistics::WithResult(contender));
   }

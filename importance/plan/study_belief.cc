@@ -457,10 +457,6 @@ double WithLuck(const StudyBelief& belief, double score, double runs,
   return belief.Clamp(score + DrawLuck(belief.luck(), runs, rng));
 }
 
-}  // namespace
-
-namespace {
-
 constexpr double kSlopeDeviation = 0.5;  // before a trial
 constexpr double kSteepest = 2.0;
 constexpr double kSlopeStep = 0.02;

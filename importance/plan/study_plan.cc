@@ -687,7 +687,7 @@ std::string SayModules(const std::vector<std::string>& modules) {
     named += end - i;
     i = end;
   }
-  const std::string text = absl::StrJoin(parts, ", ");
+  std::string text = absl::StrJoin(parts, ", ");
   if (named == modules.size()) return text;
   return absl::StrCat(text, " and ", modules.size() - named, " more");
 }
