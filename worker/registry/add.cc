@@ -198,7 +198,6 @@ absl::StatusOr<Files> SplitsBelow(const std::string& folder) {
   ASSIGN_OR_RETURN(const std::vector<fs::path> files, FilesBelow(folder));
   Files splits;
   std::optional<absl::Status> refused;  // of a file that is no table
-  std::string other;
   for (const fs::path& file : files) {
     const std::string split = SplitOf(file);
     if (split.empty()) continue;
@@ -241,7 +240,7 @@ constexpr std::size_t kSumInName = 8;  // hexadecimal digits
 
 absl::StatusOr<std::string> IdOf(const std::string& given,
                                  const std::string& path) {
-  const std::string id = given.empty() ? IdFromPath(path) : given;
+  std::string id = given.empty() ? IdFromPath(path) : given;
   if (trainer::IsRegistryId(id)) return id;
   return MakeError(
       ErrorId::kRequestInvalid,
@@ -596,7 +595,8 @@ absl::Status Place(const std::string& path, Placing& placing,
   names.insert(names.end(), {"config.json", entry.weights});
   for (const auto& [shard, sum] : entry.shards) names.push_back(shard);
   for (const std::string& name : names) {
-    RETURN_IF_ERROR(placing.Link(path + "/" + name, entry.path + "/" + name));
+    RETURN_IF_ERROR(placing.Link(absl::StrCat(path, "/", name),
+                                 absl::StrCat(entry.path, "/", name)));
   }
   return absl::OkStatus();
 }
@@ -705,6 +705,7 @@ absl::Status RemoveEntry(const std::string& folder, const Entries& entries,
                          const char* file, const std::string& id) {
   if (entries.contains(id)) return ChangeEntries(folder, file, {{id}, ""});
   std::vector<std::string> ids;
+  ids.reserve(entries.size());
   for (const auto& [known, entry] : entries) ids.push_back(known);
   const std::string near = Nearest(id, ids);
   return MakeError(ErrorId::kTrainerFile,

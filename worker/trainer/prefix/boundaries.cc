@@ -347,7 +347,7 @@ Expected<Done> Boundaries::Fill(const TokenStore& tokens, GroupFiller& filler) {
   const double begun = work_.seconds();
   const std::int64_t before = counts_.misses;
   std::optional<Fault> full;
-  const Expected<Done> computed = ComputeMany(
+  Expected<Done> computed = ComputeMany(
       tokens, lacking, [&](std::uint32_t row, std::span<const std::byte> made) {
         Expected<Done> added = filler.Add(KeyOf(tokens, row), made);
         if (!added.ok()) full = added.fault();

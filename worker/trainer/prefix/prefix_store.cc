@@ -329,7 +329,7 @@ Expected<Done> GroupFiller::Add(const RowKey& key,
 
 Expected<Done> GroupFiller::Finish() {
   if (!writer_) return Done{};
-  const Expected<Done> committed = writer_->Commit();
+  Expected<Done> committed = writer_->Commit();
   writer_.reset();
   if (!committed.ok()) return committed;
   group_->Refresh();
