@@ -65,8 +65,7 @@ absl::StatusOr<std::string> Sha256OfFile(const std::string& path) {
     count = read(fd, chunk.data(), chunk.size());
     if (count > 0) sum.Add({chunk.data(), static_cast<std::size_t>(count)});
   } while (count > 0 || (count < 0 && errno == EINTR));
-  const absl::Status failed =
-      count < 0 ? FileError("read", path) : absl::OkStatus();
+  absl::Status failed = count < 0 ? FileError("read", path) : absl::OkStatus();
   close(fd);
   if (!failed.ok()) return failed;
   return sum.Finish();
@@ -82,7 +81,7 @@ absl::StatusOr<int> LockFile(const std::string& path) {
   if (fd < 0) return FileError("open the lock", path);
   if (TakeLock(fd, LockKind::kAlone, LockWait::kTry)) return fd;
   const bool held = errno == EWOULDBLOCK;
-  const absl::Status status = FileError("lock", path);
+  absl::Status status = FileError("lock", path);
   close(fd);
   if (held) return -1;
   return status;
